@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Backends: a const ops table looked up by name, and the buffer that a trace
+ * unit fills.  CPU mode and thread mode differ only in who calls switch_in.
+ */
+#ifndef HWT_BACKEND_H
+#define HWT_BACKEND_H
+
+#include "hwt_os.h"
+#include <hwt/bus.h>
+#include <hwt/hwt_ext.h>
+
+struct hwt_core;
+struct hwt_backend;
+
+/*
+ * A buffer: pages that one thread's or CPU's unit writes trace into.
+ * core owns it; the backend keeps its save area in `priv` and maintains the
+ * positions, all absolute 64-bit byte counts since the buffer was made.
+ */
+struct hwt_buffer {
+	struct hwt_core		*core;
+	struct hwt_backend	*backend;
+	struct hwt_context	*ctx;
+	struct hwt_thread	*thr;		/* thread mode, else NULL */
+	int			cpu;		/* CPU mode, else -1 */
+	int			buf_id;		/* tid or cpu id */
+	uint64_t		bufsize;	/* bytes */
+	struct hwt_pages	*pages;
+	struct hwt_spin		lock;		/* guards what follows; taken from irq */
+	uint64_t		head;		/* written so far (as of the last look) */
+	uint64_t		tail;		/* given back by SVC_BUF (full mode) */
+	uint64_t		gaps;		/* times that the unit stopped for room */
+	bool			ring;		/* no SVC_BUF ever came: overwrite */
+	bool			stopped_full;	/* the unit waits for SVC_BUF */
+	void			*priv;		/* backend's save area */
+};
+
+/* irq()'s and switch_out()'s answer, bits. */
+#define HWT_IRQ_NONE		0	/* not this unit's interrupt */
+#define HWT_IRQ_PROGRESS	0x1	/* head moved: queue a BUFFER record */
+#define HWT_IRQ_FULL		0x2	/* no room before tail: unit is stopped */
+
+struct hwt_backend_ops {
+	/*
+	 * Save area and tables for a buffer whose pages are in place.  May
+	 * sleep.  0 or -ENOMEM.  fini gets what init left, also half of it.
+	 */
+	int (*buffer_init)(struct hwt_buffer *b);
+	void (*buffer_fini)(struct hwt_buffer *b);
+
+	/*
+	 * Checks a configuration (already copied in; size is the caller's) for
+	 * a mode and a caller against the unit's capabilities and returns an
+	 * object of core's hwt_alloc for set_config.  May sleep.
+	 * -EINVAL malformed, -EOPNOTSUPP the unit or the mode lacks it,
+	 * -EPERM needs privilege.
+	 */
+	int (*config_check)(struct hwt_backend *be, int mode,
+			    const struct hwt_cred *cred, const void *config,
+			    size_t size, int version, void **out);
+	size_t config_size;		/* bytes to copy in; caller may pass more */
+	/*
+	 * Makes `config` (checked, copied into the save area) the one that the
+	 * next switch_in programs.  The unit is not running this buffer.
+	 */
+	void (*set_config)(struct hwt_buffer *b, const void *config);
+
+	/*
+	 * Start and end of a stretch on `unit`, on that CPU, interrupts off:
+	 * no sleep, no allocation.  switch_in restores the save area (the
+	 * first one after fresh == true begins with a sync point);
+	 * switch_out saves it, drains, and updates head: HWT_IRQ_* bits.
+	 */
+	void (*switch_in)(struct hwt_buffer *b, int unit, bool fresh);
+	int (*switch_out)(struct hwt_buffer *b, int unit);
+	/* The unit's interrupt, on its CPU: HWT_IRQ_* bits. */
+	int (*irq)(struct hwt_buffer *b, int unit);
+
+	/*
+	 * Looks where the running unit (or, unit < 0, the save area) is and
+	 * updates head.  *offset is inside the buffer, *data the absolute
+	 * position.  Callable at any time with b->lock not held.
+	 */
+	int (*read)(struct hwt_buffer *b, int unit, uint64_t *offset,
+		    uint64_t *data);
+
+	/*
+	 * HWT_IOC_SVC_BUF on a context: `data` is copied in, svc_size bytes.
+	 * Finds the buffer by core's hwt_context_buffer(ctx, buf_id), moves its
+	 * tail.  -EINVAL: unknown version, size, a tail that goes back or
+	 * passes head.  -ENOENT: no such buffer.  *out is the buffer.
+	 * core then resumes a unit that had stopped full.
+	 */
+	int (*svc_buf)(struct hwt_context *ctx, const void *data, size_t size,
+		       int version, struct hwt_buffer **out);
+	size_t svc_size;
+};
+
+struct hwt_backend {
+	const char	*name;			/* "pt" */
+	const struct hwt_backend_ops *ops;
+	struct hwt_bus	*bus;
+	uint32_t	scope;			/* HWT_SCOPE_* */
+	uint32_t	modes;			/* 1 << HWT_MODE_* */
+	uint32_t	nranges;		/* 0 = ask the unit by cap */
+	uint32_t	flags;			/* HWT_QUERY_RING */
+	struct hwt_backend *next;		/* core's list */
+	int		users;			/* contexts; core's lock */
+};
+
+/* The buffer of a context by its id, or NULL. For svc_buf, in ioctl context. */
+struct hwt_buffer *hwt_context_buffer(struct hwt_context *ctx, int buf_id);
+
+#endif

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What a host calls.  One struct hwt_core is one instance of the framework.
+ *
+ * Life of a context (thread mode):
+ *   ALLOC        hwt_ioctl on /dev/hwt: context, a buffer and node a thread
+ *   SET_CONFIG   checked by the backend, kept; taken at the next switch-in
+ *   START        threads that are on a CPU are switched in at once, the others
+ *                when the host calls hwt_hook_switch_in
+ *   hooks        records; a pause waits on a condition set before publishing
+ *   STOP, START  keep buffer and position; START begins with a sync point
+ *   owner gone   hwt_owner_exit: stopped, unpaused, freed
+ */
+#ifndef HWT_CORE_H
+#define HWT_CORE_H
+
+#include "hwt_backend.h"
+
+/* May sleep. NULL: no memory. `host` is passed to every op. */
+struct hwt_core *hwt_load(const struct hwt_host_ops *ops, void *host);
+/* -EBUSY while a context lives. */
+int hwt_unload(struct hwt_core *core);
+
+/* Borrowed until unregister. -EEXIST: the name is taken.  unregister: -EBUSY. */
+int hwt_backend_register(struct hwt_core *core, struct hwt_backend *be);
+int hwt_backend_unregister(struct hwt_core *core, struct hwt_backend *be);
+
+/*
+ * The ioctl entry.  `ctx` is NULL for /dev/hwt; `buffer` is the node's, NULL
+ * for /dev/hwt and for the alias "..._0" (which means the first thread's).
+ * `arg` points to the structure, already copied into kernel memory, and is
+ * copied back by the host for _IOWR requests when 0 or -EINVAL is returned.
+ * Returns 0 or -errno (table in hwt(4)).  May sleep.
+ */
+int hwt_ioctl(struct hwt_core *core, const struct hwt_cred *cred,
+	      struct hwt_context *ctx, struct hwt_buffer *buffer,
+	      unsigned int cmd, void *arg);
+
+/* Node opened and closed; a context dies with its owner's last descriptor. */
+int hwt_node_open(struct hwt_core *core, const struct hwt_cred *cred,
+		  struct hwt_context *ctx);
+void hwt_node_close(struct hwt_core *core, const struct hwt_cred *cred,
+		    struct hwt_context *ctx);
+/* 0: the pages may be mapped read-only into this caller. -EACCES, -EINVAL. */
+int hwt_node_mmap(struct hwt_core *core, const struct hwt_cred *cred,
+		  struct hwt_context *ctx, struct hwt_buffer *buffer,
+		  uint64_t offset, uint64_t length, bool writable,
+		  struct hwt_pages **pages);
+/* True: records wait.  *wait is what poll() sleeps on. */
+bool hwt_node_poll(struct hwt_context *ctx, struct hwt_wait **wait);
+/* The process `owner` is gone: ends all its contexts. */
+void hwt_owner_exit(struct hwt_core *core, uint64_t owner);
+
+/*
+ * Hooks.  Each takes the pid it happened in; cheap when pid is not traced.
+ * `may_sleep` variants are named so; all others run in any context.
+ */
+struct hwt_hook_where {		/* which thread, and where it stands */
+	int		pid, tid;
+	int		unit;	/* unit it runs on, -1: not on one (saved) */
+	uint64_t	time;	/* 0: ask the bus */
+	uint32_t	generation;
+};
+struct hwt_hook_map {		/* MMAP; munmap and mprotect use addr, len, prot */
+	uint64_t	addr, len, pgoff, ino;
+	uint32_t	dev_major, dev_minor, prot, mapflags;
+	const char	*path;
+};
+
+/*
+ * Hook results: 0 or more of these bits; or -EAGAIN: the queue is full and the
+ * host's may_hold is set: hold the thread, call again after the next record was
+ * fetched (hwt_hook_room waits for it).
+ */
+#define HWT_HOOK_PAUSED		0x1	/* call hwt_hook_pause_wait before going on */
+#define HWT_HOOK_TRACED		0x2	/* a context saw it */
+
+int hwt_hook_exec(struct hwt_core *core, const struct hwt_hook_where *at,
+		  int old_tid, const char *path, uint64_t addr, uint64_t base);
+int hwt_hook_mmap(struct hwt_core *core, const struct hwt_hook_where *at,
+		  const struct hwt_hook_map *map);
+int hwt_hook_munmap(struct hwt_core *core, const struct hwt_hook_where *at,
+		    uint64_t addr, uint64_t len);
+int hwt_hook_mprotect(struct hwt_core *core, const struct hwt_hook_where *at,
+		      uint64_t addr, uint64_t len, uint32_t prot);
+int hwt_hook_thread_name(struct hwt_core *core, const struct hwt_hook_where *at,
+			 const char *name);
+int hwt_hook_fork(struct hwt_core *core, const struct hwt_hook_where *at,
+		  int child_pid, int child_tid);
+int hwt_hook_code(struct hwt_core *core, const struct hwt_hook_where *at,
+		  uint64_t addr, const void *bytes, uint32_t len);
+int hwt_hook_generation(struct hwt_core *core, const struct hwt_hook_where *at,
+			uint64_t generation);
+/* May sleep: makes buffer, node and save area of the new thread. */
+int hwt_hook_thread_create(struct hwt_core *core, const struct hwt_hook_where *at,
+			   int new_tid, int unit);
+int hwt_hook_thread_exit(struct hwt_core *core, const struct hwt_hook_where *at,
+			 int status);
+/* The whole process is gone (status as wait(2) gives it). */
+int hwt_hook_exit(struct hwt_core *core, const struct hwt_hook_where *at,
+		  int status);
+/* Kernel objects and patched kernel text, for contexts that trace the kernel. */
+int hwt_hook_kernel(struct hwt_core *core, struct hwt_context *ctx, uint64_t addr,
+		    uint64_t len, const char *path);
+int hwt_hook_text_poke(struct hwt_core *core, uint64_t addr, const void *bytes,
+		       uint32_t len);
+
+/* Scheduler: the thread goes on and off unit `unit`. No sleep. */
+void hwt_hook_switch_in(struct hwt_core *core, int pid, int tid, int unit);
+void hwt_hook_switch_out(struct hwt_core *core, int pid, int tid, int unit);
+/*
+ * The unit's interrupt.  HWT_IRQ_* bits; with HWT_IRQ_FULL and may_hold the
+ * host keeps the vCPU until hwt_hook_irq_resume says 0 (-EAGAIN: no room yet).
+ */
+int hwt_hook_irq(struct hwt_core *core, int pid, int tid, int unit);
+int hwt_hook_irq_resume(struct hwt_core *core, int pid, int tid, int unit);
+
+/*
+ * Sleeps while the thread is paused: 0 when woken, also by the owner's death.
+ * Hosts whose service thread may not sleep poll hwt_hook_is_paused instead and
+ * get told by the host callback below.
+ */
+int hwt_hook_pause_wait(struct hwt_core *core, int pid, int tid);
+bool hwt_hook_is_paused(struct hwt_core *core, int pid, int tid);
+/*
+ * Called, from any context, whenever a pause ended, room appeared in a record
+ * queue, or SVC_BUF gave space back: hosts that hold threads look again.
+ */
+void hwt_set_wakeup_callback(struct hwt_core *core, void (*fn)(void *host));
+
+#endif

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Intel PT decoder: a pull parser from trace bytes to events (decode/event.h).
+ *
+ *	pt_decoder_feed(d, bytes, n);
+ *	while ((n = pt_decoder_next(d, events, max)) > 0)
+ *		...;
+ *	// 0: it needs more bytes
+ *	pt_decoder_finish(d); and next() again until 0
+ *
+ * The result does not depend on how the bytes are cut.  It decodes nothing
+ * until the first PSB (TRACE_GAP_NO_SYNC tells how much was skipped).
+ * Everything that can be known from the bytes fed so far is returned before
+ * next() says 0: at a break of the stream (TIP.PGD) nothing is held back, so
+ * the caller may change the image there and call pt_decoder_invalidate.
+ */
+#ifndef DECODE_PT_DECODER_H
+#define DECODE_PT_DECODER_H
+
+#include "../event.h"
+
+struct pt_decoder;
+
+struct pt_decoder_config {
+	trace_code_fn	code;
+	void		*code_ctx;
+	/*
+	 * Time.  tsc_ratio_* is CPUID.15H (TSC = ART * ebx / eax), mtc_freq the
+	 * MTCFreq field that was programmed, cbr_max the nominal ratio.
+	 * All 0: only TSC packets give time.
+	 */
+	uint32_t	tsc_ratio_den, tsc_ratio_num;	/* eax, ebx */
+	uint32_t	mtc_freq;
+	uint32_t	nominal_ratio;		/* core:bus at TSC frequency */
+	bool		mtc_enabled, cyc_enabled;
+	bool		no_compression;		/* DisRETC was set: RETs have TIPs */
+	uint64_t	offset;			/* absolute position of the first byte */
+	uint64_t	max_walk;		/* instructions without a packet; 0: 1 << 20 */
+};
+
+/* NULL: no memory.  Both configs are copied. */
+struct pt_decoder *pt_decoder_new(const struct pt_decoder_config *config);
+void pt_decoder_free(struct pt_decoder *d);
+/*
+ * Gives n bytes that follow what was fed; borrowed until next() returns 0.
+ * May be called again only then.  0, or -EBUSY.
+ */
+int pt_decoder_feed(struct pt_decoder *d, const uint8_t *bytes, size_t n);
+/* No more bytes: what is pending comes out, a cut packet is TRACE_ERR_TRUNCATED. */
+void pt_decoder_finish(struct pt_decoder *d);
+/* n bytes of trace are missing here (ring wrap, lost): resync at the next PSB. */
+void pt_decoder_lost(struct pt_decoder *d, uint64_t n);
+/* Fills at most max events; how many, 0: needs more; -ENOMEM. */
+int pt_decoder_next(struct pt_decoder *d, struct trace_event *ev, int max);
+/* Code in [addr, addr + len) changed: cached blocks that touch it are dropped. */
+void pt_decoder_invalidate(struct pt_decoder *d, uint64_t addr, uint64_t len);
+/* Blocks decoded so far: trace_block.id < this. */
+uint32_t pt_decoder_nblocks(const struct pt_decoder *d);
+
+#endif

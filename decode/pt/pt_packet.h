@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Packet layer of the Intel PT decoder: bytes to packets (SDM 33.4). */
+#ifndef DECODE_PT_PACKET_H
+#define DECODE_PT_PACKET_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include "../../hw/pt.h"
+
+enum pt_packet_type {
+	PT_BAD, PT_PAD, PT_PSB, PT_PSBEND, PT_TNT, PT_TIP, PT_TIP_PGE,
+	PT_TIP_PGD, PT_FUP, PT_MODE_EXEC, PT_MODE_TSX, PT_MODE_OTHER, PT_PIP,
+	PT_VMCS, PT_CBR, PT_TSC, PT_TMA, PT_MTC, PT_CYC, PT_OVF, PT_TRACESTOP,
+	PT_MNT, PT_PTW, PT_EXSTOP, PT_MWAIT, PT_PWRE, PT_PWRX, PT_BBP, PT_BIP,
+	PT_BEP, PT_CFE, PT_EVD, PT_PACKET_MAX
+};
+
+/* State that the meaning of a packet depends on; zero to begin with. */
+struct pt_packet_state {
+	uint64_t	last_ip;	/* for IP compression (33.4.2.2) */
+	uint8_t		in_block;	/* after BBP: 1 four-byte, 2 eight-byte items */
+};
+
+struct pt_packet {
+	uint8_t		type;		/* enum pt_packet_type */
+	uint8_t		length;		/* bytes */
+	uint8_t		ip_bytes;	/* IPBytes field of IP packets; 0: no IP */
+	uint8_t		count;		/* TNT: number of bits; others: small field */
+	uint64_t	payload;	/* IP: full address; TNT: bits, oldest highest */
+	uint64_t	payload2;	/* TMA: fast counter; PTW: size; BIP: value ... */
+};
+
+/*
+ * Decodes the packet at p (n bytes are there).  > 0: its length, *pkt filled,
+ * state updated.  0: needs more bytes (nothing changed).  -EINVAL: unknown
+ * (pkt->type PT_BAD, length 1).
+ */
+int pt_packet_decode(const uint8_t *p, size_t n, struct pt_packet_state *state,
+		     struct pt_packet *pkt);
+/* Offset of the first whole PSB in n bytes, or n if there is none. */
+size_t pt_packet_find_psb(const uint8_t *p, size_t n);
+/* "TIP.PGE" etc., as the SDM and perf name them. */
+const char *pt_packet_name(enum pt_packet_type type);
+/* One line, as `hwt dump` shows it, without newline: bytes written, as snprintf. */
+int pt_packet_format(const struct pt_packet *pkt, char *buf, size_t n);
+
+#endif

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * libhwt: the devices of hwt(4) by name, on whichever host there is.
+ *
+ * The recorder is written once against hwt(4)'s ioctls; a struct hwt_host
+ * answers them: the framework inside this process with targets under the
+ * emulated trace unit (embedded), or /dev/hwt of a kernel (kernel).
+ *
+ * Functions return 0 or a positive result, or a negative errno.  They never
+ * print or exit.  A host and its devices may be used from several threads.
+ */
+#ifndef HWT_LIBHWT_H
+#define HWT_LIBHWT_H
+
+#include <stdbool.h>
+#include <hwt/hwt.h>
+#include <hwt/hwt_ext.h>
+#include <hwt/pt.h>
+
+struct hwt_host;
+struct hwt_dev;
+
+struct hwt_host_options {
+	const char	*kind;		/* "embedded", "kernel", NULL: the best there is */
+	const char	*qemu;		/* NULL: found on PATH */
+	const char	*plugin;	/* NULL: where it was installed or built */
+	const char	*log_dir;	/* tests: independent log of executed addresses */
+	bool		follow;		/* children are traced too */
+	bool		clock_host;	/* host's time instead of counted instructions */
+};
+/*
+ * *error is a malloc'd sentence on failure.  -ENOENT: no qemu-user or no
+ * plugin; -ENXIO: no trace unit; -EINVAL: unknown kind.
+ */
+int hwt_host_open(const struct hwt_host_options *options, struct hwt_host **out,
+		  char **error);
+/* Ends all contexts, lets targets run on untraced. */
+void hwt_host_close(struct hwt_host *host);
+const char *hwt_host_kind(const struct hwt_host *host);
+
+/*
+ * A target, held before its first instruction so that a context can be made
+ * for it.  argv[0] is what the program sees; path is the file (looked up on
+ * PATH if it has no slash).  environ and descriptors are the caller's.
+ * -ENOENT, -EACCES, -ENOEXEC (*error says what the file is), -errno.
+ */
+int hwt_target_spawn(struct hwt_host *host, const char *path,
+		     char *const argv[], pid_t *pid, char **error);
+/* Lets it go. -ESRCH. */
+int hwt_target_run(struct hwt_host *host, pid_t pid);
+/*
+ * Waits for the target's end.  1: ended, *status as wait(2) gives it; 0: not
+ * within timeout_ms (-1: no limit); -EINTR.
+ */
+int hwt_target_wait(struct hwt_host *host, pid_t pid, int timeout_ms, int *status);
+/* A descriptor that polls readable when the target has ended. */
+int hwt_target_fd(struct hwt_host *host, pid_t pid);
+
+/* Devices: name is "/dev/hwt" or "/dev/hwt_${ident}_${d}". -ENOENT, -EACCES. */
+int hwt_dev_open(struct hwt_host *host, const char *name, struct hwt_dev **out);
+int hwt_dev_ioctl(struct hwt_dev *dev, unsigned long request, void *arg);
+/* Read-only, shared: the whole buffer or a part of it (offset page-aligned). */
+int hwt_dev_mmap(struct hwt_dev *dev, size_t length, off_t offset, void **out);
+int hwt_dev_munmap(struct hwt_dev *dev, void *addr, size_t length);
+/* 1: a record waits; 0: none within timeout_ms; -EINTR. */
+int hwt_dev_poll(struct hwt_dev *dev, int timeout_ms);
+void hwt_dev_close(struct hwt_dev *dev);
+
+#endif

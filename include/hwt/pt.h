@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Configuration and buffer service of the "pt" backend (Intel Processor
+ * Trace), as FreeBSD's driver takes them.
+ */
+#ifndef HWT_PT_H
+#define HWT_PT_H
+
+#include <hwt/hwt.h>
+
+#define PT_IP_FILTER_MAX_RANGES	2
+#define PT_CONFIG_VERSION	1
+
+/*
+ * HWT_IOC_SET_CONFIG's `config` for "pt".
+ * rtit_ctl uses the bits of IA32_RTIT_CTL (SDM vol. 3C, 33.2.8.2).  TraceEn,
+ * ToPA, FabricEn and the ADDRn_CFG fields belong to the driver and must be 0;
+ * OS needs a kernel host and privilege.  A bit that the unit lacks is
+ * EOPNOTSUPP, never cleared silently.
+ */
+struct pt_cpu_config {
+	uint64_t	rtit_ctl;
+	long		cr3_filter;	/* 0, or a CR3 to match (CPU mode) */
+	int		nranges;	/* 0..PT_IP_FILTER_MAX_RANGES and the unit's */
+	struct ipf_range {
+		vm_offset_t	start;
+		vm_offset_t	end;	/* last byte, inclusive (SDM 33.2.4.3) */
+	} ip_ranges[PT_IP_FILTER_MAX_RANGES];
+	uint32_t	mtc_freq;	/* MTCFreq field; used when MTCEn is set */
+	uint32_t	cyc_thresh;	/* CycThresh field; used when CYCEn is set */
+	uint32_t	psb_freq;	/* PSBFreq field: a sync point every 2K << n bytes */
+};
+
+/* HWT_IOC_SVC_BUF's `data` for "pt": everything before `tail` was read. */
+struct pt_svc_buf {
+	int		buf_id;		/* as in the BUFFER record */
+	int		reserved;
+	uint64_t	tail;		/* absolute position, bytes; never goes back */
+};
+#define PT_SVC_BUF_VERSION	1
+
+#endif

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The Intel PT trace unit in software: registers in, runs in, packets out.
+ * It knows no driver, no framework and no emulator.
+ *
+ * The registers live in memory of the caller's (the vtu window), so that the
+ * other side reads them live: OUTPUT_MASK_PTRS moves with every packet.
+ * A unit is used by one thread at a time and takes no locks.
+ */
+#ifndef MODELS_PT_UNIT_H
+#define MODELS_PT_UNIT_H
+
+#include <stddef.h>
+#include "../run.h"
+#include "../../hw/pt.h"
+
+/* The register file; MSR n is at index n - MSR_RTIT_FIRST. */
+struct pt_regs_file {
+	uint64_t msr[MSR_RTIT_LAST - MSR_RTIT_FIRST + 1];
+};
+
+struct pt_unit_host {
+	void *ctx;
+	/*
+	 * Memory of the unit's address space: a pointer to len bytes at addr,
+	 * or NULL if they are not (all) memory: the unit then sets
+	 * STATUS.Error as the manual has it (33.2.7.2, operational errors).
+	 */
+	void *(*memory)(void *ctx, uint64_t addr, uint64_t len);
+	/*
+	 * A ToPA region with INT was filled.  Registers are up to date; the
+	 * callee may write them (pt_unit_wrmsr) before it returns.
+	 */
+	void (*interrupt)(void *ctx);
+	/* Current TSC, for a unit with use_clock set; else NULL. */
+	uint64_t (*clock)(void *ctx);
+};
+
+struct pt_unit;		/* whole definition in pt_unit_priv.h, for the inline feed */
+
+size_t pt_unit_size(void);
+/*
+ * caps: PT_CAP_COUNT capability words (NULL: pt_unit_default_caps).
+ * regs are zeroed: power-on state.
+ */
+void pt_unit_init(struct pt_unit *u, struct pt_regs_file *regs,
+		  const uint32_t *caps, const struct pt_unit_host *host);
+extern const uint32_t pt_unit_default_caps[PT_CAP_COUNT];
+
+/*
+ * WRMSR.  0, or -EIO where silicon would #GP: reserved or unsupported bits,
+ * another register than CTL/STATUS changed while TraceEn is set, a CTL write
+ * that changes more than TraceEn while it is set (33.2.8.2).
+ * Setting TraceEn begins with PSB+ when STATUS.PacketByteCnt says so.
+ * Clearing it flushes all packets to memory.
+ */
+int pt_unit_wrmsr(struct pt_unit *u, uint32_t msr, uint64_t value);
+uint64_t pt_unit_rdmsr(struct pt_unit *u, uint32_t msr);
+
+/* Where the CPU stands: privilege level and CR3; decides ContextEn (33.2.5). */
+void pt_unit_set_context(struct pt_unit *u, unsigned int cpl, uint64_t cr3,
+			 uint64_t ip);
+
+/*
+ * `ninsn` instructions of `r` retired (all of them, or fewer when the run was
+ * cut), and the next one is at `next`.  With ninsn < r->ninsn no branch was
+ * executed.  RUN_FAR ends are fed by pt_unit_far.
+ * pt_feed.h has the inline fast path of this.
+ */
+void pt_unit_run(struct pt_unit *u, const struct run *r, uint32_t ninsn,
+		 uint64_t next);
+/*
+ * A far transfer (last instruction of r) into a context of level cpl at
+ * `next`: TIP where both sides are traced, TIP.PGD where it leaves.
+ */
+void pt_unit_far(struct pt_unit *u, const struct run *r, unsigned int cpl,
+		 uint64_t cr3, uint64_t next);
+/*
+ * An asynchronous event (interrupt, exception, signal) before the instruction
+ * at `from`: FUP(from), then TIP or TIP.PGD as for pt_unit_far.
+ */
+void pt_unit_async(struct pt_unit *u, uint64_t from, unsigned int cpl,
+		   uint64_t cr3, uint64_t to);
+/* Back from an untraced context to `ip`: TIP.PGE where filters let it. */
+void pt_unit_enter(struct pt_unit *u, unsigned int cpl, uint64_t cr3,
+		   uint64_t ip);
+/*
+ * Breaks the stream at `ip` while tracing stays in context: FUP(ip),
+ * TIP.PGD, then on resume TIP.PGE(ip).  Between the two, everything before is
+ * in memory and position is what OUTPUT_MASK_PTRS says: code may change there.
+ */
+void pt_unit_break(struct pt_unit *u, uint64_t ip);
+void pt_unit_resume(struct pt_unit *u, uint64_t ip);
+
+/* Pending TNT bits and deferred TIPs to memory. */
+void pt_unit_flush(struct pt_unit *u);
+/* Advances the clock to at least tsc (ticks) and marks time for a TSC packet. */
+void pt_unit_set_tsc(struct pt_unit *u, uint64_t tsc);
+uint64_t pt_unit_tsc(const struct pt_unit *u);
+/* Core:bus ratio for CBR (33.4.2.10). */
+void pt_unit_set_cbr(struct pt_unit *u, uint8_t ratio);
+
+/* Tests: drop packets until resolved; an internal buffer of n packets; a seed. */
+void pt_unit_overflow_begin(struct pt_unit *u);
+void pt_unit_overflow_end(struct pt_unit *u, uint64_t ip);
+void pt_unit_set_fifo(struct pt_unit *u, uint32_t packets);
+void pt_unit_set_defer_tips(struct pt_unit *u, bool on);
+
+#endif

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A recording opened for decoding: joins container, images and decoders.
+ * Part of libhwt; never prints.
+ *
+ * A session holds streams (one a thread, or one a CPU); a stream is pulled for
+ * events and, at any event, asked for names.
+ */
+#ifndef SESSION_SESSION_H
+#define SESSION_SESSION_H
+
+#include "../decode/event.h"
+#include "../image/image.h"
+
+struct hwt_session;
+struct hwt_stream;
+
+struct hwt_session_options {
+	const char	*path;		/* perf.data of ours or of perf's */
+	const char	*sysroot;	/* -R */
+	/* A bare PT stream instead of perf.data: raw_path, and code by maps. */
+	const char	*raw_path;
+	const struct hwt_raw_map { const char *path; uint64_t addr; bool has_addr; } *maps;
+	int		nmaps;
+	size_t		chunk;		/* feed at most this many bytes at once; 0: default (tests) */
+};
+/*
+ * 0 or -errno; *error is then a malloc'd sentence that says what, where, and
+ * what to do.  Warnings (binaries that differ or are missing) come through warn.
+ */
+int hwt_session_open(const struct hwt_session_options *options,
+		     void (*warn)(void *ctx, const char *text), void *warn_ctx,
+		     struct hwt_session **out, char **error);
+void hwt_session_close(struct hwt_session *s);
+
+struct hwt_stream_info {
+	uint32_t	pid, tid;	/* CPU streams: tid 0 */
+	int32_t		cpu;		/* -1: a thread's */
+	const char	*name;		/* the thread's last name */
+	uint64_t	bytes;		/* trace bytes in the file */
+	uint64_t	lost;		/* bytes that the recording says are missing */
+	uint64_t	gaps;		/* stops for room that the unit counted */
+	bool		exited;
+	int32_t		status;		/* process's, as wait(2) gives it; -1 unknown */
+};
+int hwt_session_nstreams(const struct hwt_session *s);
+struct hwt_stream *hwt_session_stream(struct hwt_session *s, int index);
+const struct hwt_stream_info *hwt_stream_info(const struct hwt_stream *st);
+
+/* Fills at most max events; > 0 how many, 0 the end, -errno. */
+int hwt_stream_next(struct hwt_stream *st, struct trace_event *ev, int max);
+/* Starts the stream again from its first byte. */
+int hwt_stream_rewind(struct hwt_stream *st);
+/* Frees decoder and view; info stays. */
+void hwt_stream_close(struct hwt_stream *st);
+/* Names at the moment that the stream has reached. */
+struct image_view *hwt_stream_view(struct hwt_stream *st);
+uint32_t hwt_stream_nblocks(const struct hwt_stream *st);
+/* Progress: bytes decoded so far. */
+uint64_t hwt_stream_position(const struct hwt_stream *st);
+/* Ticks of the unit's clock to nanoseconds since the recording began. */
+uint64_t hwt_session_ns(const struct hwt_session *s, uint64_t ticks);
+
+/* Packets, for `hwt dump`: raw chunks of a stream's bytes, in order. */
+int hwt_stream_chunk(struct hwt_stream *st, const uint8_t **bytes, size_t *n,
+		     uint64_t *position, uint64_t *lost_before);
+
+struct hwt_session_info {
+	const char	*backend, *host, *cmdline, *cpuid, *arch, *os_release;
+	bool		ours, complete;
+	uint64_t	truncated_at;	/* 0 or file offset */
+	uint64_t	lost_records;
+	uint64_t	file_size;
+	uint64_t	rtit_ctl;
+};
+const struct hwt_session_info *hwt_session_info(const struct hwt_session *s);
+
+#endif

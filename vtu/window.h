@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The window of the virtual trace unit (vtu): memory that the unit (the QEMU
+ * plugin) and its host (hosts/embedded, hwt_vtu.ko) share.  The only thing
+ * that both sides know of each other.
+ *
+ *   window file:  header | block 0 | block 1 | ...      one block a virtual CPU
+ *   DRAM file:    what the driver calls physical memory; address = offset
+ *
+ * Embedded: both are memfds, mapped whole by hwt and by every process of the
+ * traced tree (a fork inherits the mapping; after exec the plugin opens
+ * /proc/<owner_pid>/fd/<owner_*_fd> once and closes it).  Pages that nobody
+ * touches cost nothing.
+ *
+ * Doorbell.  Writing memory has no side effect, so a register write is a
+ * command: the host appends it to the block's ring, bumps `request`, wakes it,
+ * and waits until `ack` == `request`.  The vCPU serves its ring only where it
+ * is parked (state HOOK); reads of registers are plain loads: the unit keeps
+ * them true.
+ *
+ * Parking.  The vCPU looks at `attention` once a block.  The host sets
+ * VTU_ATTN_PARK; the vCPU enters hook PARK.  A vCPU inside a system call
+ * (state SYSCALL) has flushed and is quiet; it looks at `attention` when it
+ * comes back, before its next instruction.  Both sides order the store to
+ * their own word before the load of the other's (seq_cst).
+ *
+ * Hooks.  The vCPU fills `hook`, sets state HOOK, bumps `hook_seq`, sets its bit
+ * in header.pending, bumps header.service, wakes it, and waits on `wake` until
+ * hook_done == hook_seq, serving its ring meanwhile.  Each wait is cut into
+ * pieces of VTU_LIVENESS_MS, after which it looks whether the owner lives
+ * (header.owner_gone, or the owner's pid is gone): if not, it detaches and the
+ * guest runs on untraced.
+ */
+#ifndef VTU_WINDOW_H
+#define VTU_WINDOW_H
+
+#ifdef __KERNEL__
+#include <linux/types.h>
+#else
+#include <stdint.h>
+#endif
+
+#define VTU_MAGIC	0x3155545654574875ull	/* "uHWTVTU1" */
+#define VTU_VERSION	1u
+#define VTU_BLOCK_SIZE	0x10000u
+#define VTU_HEADER_SIZE	0x10000u
+#define VTU_MAX_BLOCKS	16384u
+#define VTU_RING	512u		/* commands; power of two */
+#define VTU_PAYLOAD	0x4000u		/* bytes of hook payload */
+#define VTU_REGS	0x8000u		/* bytes of register space */
+#define VTU_LIVENESS_MS	200
+
+enum vtu_unit_kind {		/* header.unit_kind: the technology modelled */
+	VTU_UNIT_NONE, VTU_UNIT_PT, VTU_UNIT_CORESIGHT, VTU_UNIT_SPE,
+};
+
+/* header.flags, set by the owner before the target starts. */
+#define VTU_F_FOLLOW	0x1u	/* children are traced too */
+#define VTU_F_CLOCK_HOST 0x2u	/* time is the host's, not counted instructions */
+#define VTU_F_LOG	0x4u	/* tests: write the independent log */
+
+struct vtu_header {
+	uint64_t	magic;
+	uint32_t	version, header_size;
+	uint32_t	nblocks, block_size;
+	uint32_t	unit_kind;
+	uint32_t	flags;
+	uint64_t	dram_size;
+	uint64_t	time_hz;
+	int32_t		owner_pid;
+	int32_t		owner_window_fd, owner_dram_fd;	/* in the owner */
+	uint32_t	owner_gone;	/* owner sets it when it leaves in good order */
+	uint32_t	ncaps;		/* plugin fills at its first ATTACH */
+	uint32_t	caps[64];	/* see hwt_bus_ops.cap */
+	char		unit_name[64];	/* plugin: what the unit is */
+	char		log_dir[4096];	/* VTU_F_LOG: where log files go */
+
+	/* Own cache lines: written often. */
+	uint32_t	service __attribute__((aligned(64)));	/* futex */
+	uint64_t	clock __attribute__((aligned(64)));	/* the tree's clock, ticks */
+	uint64_t	pending[VTU_MAX_BLOCKS / 64] __attribute__((aligned(64)));
+};
+
+enum vtu_state {		/* block.state */
+	VTU_FREE,		/* anyone may claim it by compare-and-swap */
+	VTU_CLAIMED,		/* being set up */
+	VTU_RUNNING,
+	VTU_SYSCALL,		/* inside a system call: quiet, flushed */
+	VTU_HOOK,		/* parked in a hook: serves its command ring */
+	VTU_GONE,		/* thread ended; the host reaps and frees it */
+};
+
+/* block.attention */
+#define VTU_ATTN_PARK	0x1u	/* host: come into hook PARK */
+#define VTU_ATTN_CODE	0x2u	/* plugin: captures or a new generation to report */
+#define VTU_ATTN_DETACH	0x4u	/* host: stop tracing for good, run on */
+
+enum vtu_hook_type {
+	VTU_HOOK_NONE,
+	VTU_HOOK_ATTACH,	/* first of a process: struct vtu_hook_attach */
+	VTU_HOOK_EXEC,		/* vtu_hook_exec; the image's MMAPs come before it */
+	VTU_HOOK_MMAP,		/* vtu_hook_mmap; executable mappings only */
+	VTU_HOOK_MUNMAP,	/* args[0..1] addr, len; of executable ranges */
+	VTU_HOOK_MPROTECT,	/* args[0..2] addr, len, prot; X gained or lost */
+	VTU_HOOK_THREAD_CREATE,	/* on the new thread, before its first block */
+	VTU_HOOK_THREAD_EXIT,	/* args[0] status */
+	VTU_HOOK_THREAD_NAME,	/* payload: name, 16 bytes */
+	VTU_HOOK_EXIT,		/* exit_group: args[0] status as wait(2) gives it */
+	VTU_HOOK_IRQ,		/* the unit's interrupt */
+	VTU_HOOK_PARK,		/* answer to VTU_ATTN_PARK */
+	VTU_HOOK_CODE,		/* vtu_hook_code */
+	VTU_HOOK_GENERATION,	/* args[0] generation; the stream stands at a break */
+};
+
+enum vtu_attach {		/* vtu_hook_attach.reason */
+	VTU_ATTACH_START,	/* spawned by the owner, before the first block */
+	VTU_ATTACH_EXEC,	/* same pid, new image; earlier blocks of pid are dead */
+	VTU_ATTACH_FORK,	/* a child, before its first block after fork */
+};
+struct vtu_hook_attach {
+	uint32_t	reason;
+	uint32_t	parent_pid, parent_tid;	/* FORK; EXEC: old_tid in parent_tid */
+	uint32_t	reserved;
+};
+struct vtu_hook_exec {
+	uint64_t	addr, base;	/* start of text and load bias of the program */
+	char		path[4096];
+};
+struct vtu_hook_mmap {
+	uint64_t	addr, len, pgoff, ino;
+	uint32_t	dev_major, dev_minor, prot, mapflags;
+	char		path[4096];
+};
+struct vtu_hook_code {
+	uint64_t	addr;
+	uint32_t	len, reserved;
+	uint8_t		bytes[VTU_PAYLOAD - 16];
+};
+
+struct vtu_command {
+	uint32_t	reg;
+	uint32_t	reserved;
+	uint64_t	value;
+};
+
+struct vtu_block {
+	/* The word that the vCPU reads once a block has a line to itself. */
+	uint32_t	attention;
+	uint32_t	pad0[15];
+
+	uint32_t	state;		/* enum vtu_state */
+	int32_t		pid, tid;
+	uint32_t	vcpu;		/* QEMU's index */
+	uint64_t	generation;	/* that this vCPU goes by */
+	uint64_t	clock;		/* this vCPU's clock as last published */
+	uint64_t	insns;		/* instructions retired, as last published */
+	uint32_t	pad1[6];
+
+	/* Doorbell and wake-up; `wake` is the futex that the vCPU waits on. */
+	uint32_t	wake __attribute__((aligned(64)));
+	uint32_t	request, ack;	/* ack is the host's futex */
+	uint32_t	ring_tail;	/* host appends here; the vCPU drains to it */
+	uint32_t	hook_seq, hook_done;
+	uint32_t	hook_type;	/* enum vtu_hook_type */
+	uint32_t	hook_flags;
+	uint64_t	hook_args[6];
+
+	struct vtu_command ring[VTU_RING] __attribute__((aligned(4096)));
+	uint8_t		payload[VTU_PAYLOAD] __attribute__((aligned(4096)));
+	/*
+	 * Registers, laid out as the architecture does.  PT: MSR number n at
+	 * (n - 0x560) * 8.
+	 */
+	uint8_t		regs[VTU_REGS] __attribute__((aligned(4096)));
+};
+
+_Static_assert(sizeof(struct vtu_header) <= VTU_HEADER_SIZE, "header");
+_Static_assert(sizeof(struct vtu_block) <= VTU_BLOCK_SIZE, "block");
+
+#define VTU_WINDOW_SIZE(n) ((uint64_t)VTU_HEADER_SIZE + (uint64_t)(n) * VTU_BLOCK_SIZE)
+
+static inline struct vtu_block *vtu_block(struct vtu_header *h, uint32_t i)
+{
+	return (struct vtu_block *)((char *)h + VTU_HEADER_SIZE +
+				    (uint64_t)i * VTU_BLOCK_SIZE);
+}
+
+#endif
