@@ -98,7 +98,7 @@ enum vtu_state {		/* block.state */
 enum vtu_hook_type {
 	VTU_HOOK_NONE,
 	VTU_HOOK_ATTACH,	/* first of a process: struct vtu_hook_attach */
-	VTU_HOOK_EXEC,		/* vtu_hook_exec; the image's MMAPs come before it */
+	VTU_HOOK_EXEC,		/* vtu_hook_exec; the image's MMAPs come after it */
 	VTU_HOOK_MMAP,		/* vtu_hook_mmap; executable mappings only */
 	VTU_HOOK_MUNMAP,	/* args[0..1] addr, len; of executable ranges */
 	VTU_HOOK_MPROTECT,	/* args[0..2] addr, len, prot; X gained or lost */

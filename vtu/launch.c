@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "launch.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define SCRIPT_DEPTH	5	/* BINPRM: nested interpreters, as Linux allows */
+#define SCRIPT_LINE	256	/* BINPRM_BUF_SIZE */
+#define FIXED_ARGS	8	/* qemu -cpu max -plugin X -0 argv0 path */
+
+/*
+ * Variables that would act on QEMU itself: its dynamic linker, its libc, its
+ * glib, its own options.
+ */
+static const char *const guest_only[] = {
+	"LD_", "GLIBC_TUNABLES=", "MALLOC_", "QEMU_", "G_", "GCONV_PATH=",
+	"LOCPATH=", "NLSPATH=",
+};
+#define NGUEST_ONLY (sizeof(guest_only) / sizeof(guest_only[0]))
+
+static int env_is_guest_only(const char *entry)
+{
+	size_t i;
+
+	for (i = 0; i < NGUEST_ONLY; i++)
+		if (!strncmp(entry, guest_only[i], strlen(guest_only[i])))
+			return 1;
+	return 0;
+}
+
+int vtu_env_restore(char *entry)
+{
+	size_t i;
+
+	if (entry[0] != VTU_ENV_MARK)
+		return 0;
+	for (i = 0; i < NGUEST_ONLY; i++) {
+		if (!strncmp(entry + 1, guest_only[i] + 1, strlen(guest_only[i]) - 1)) {
+			entry[0] = guest_only[i][0];
+			return 1;
+		}
+	}
+	return 0;
+}
+
+static size_t count(char *const *list)
+{
+	size_t n = 0;
+
+	while (list && list[n])
+		n++;
+	return n;
+}
+
+/* The first bytes of an executable regular file: how many, or -errno. */
+static ssize_t read_head(const char *path, unsigned char *head, size_t size)
+{
+	struct stat st;
+	ssize_t n;
+	int fd, err;
+
+	if (stat(path, &st) < 0)
+		return -errno;
+	if (!S_ISREG(st.st_mode) || access(path, X_OK) < 0)
+		return -EACCES;
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	n = pread(fd, head, size, 0);
+	err = errno;
+	close(fd);
+	return n < 0 ? -err : n;
+}
+
+static int check_elf(const unsigned char *head, ssize_t n)
+{
+	Elf64_Ehdr eh;
+
+	if (n < (ssize_t)sizeof(eh) || memcmp(head, ELFMAG, SELFMAG))
+		return -ENOEXEC;
+	memcpy(&eh, head, sizeof(eh));
+	if (eh.e_ident[EI_CLASS] != ELFCLASS64 || eh.e_ident[EI_DATA] != ELFDATA2LSB ||
+	    eh.e_machine != EM_X86_64)
+		return -ENOTSUP;
+	if (eh.e_type != ET_EXEC && eh.e_type != ET_DYN)
+		return -ENOEXEC;
+	return 0;
+}
+
+/* "#! interp arg" in head: *interp and *arg point into it; -ENOEXEC if empty. */
+static int parse_script(char *head, ssize_t n, char **interp, char **arg)
+{
+	char *end;
+
+	head[n] = 0;
+	end = strchr(head, '\n');
+	if (!end)
+		end = head + strlen(head);
+	*end = 0;
+	while (end > head && (end[-1] == ' ' || end[-1] == '\t'))
+		*--end = 0;
+	*interp = head + 2 + strspn(head + 2, " \t");
+	if (!**interp)
+		return -ENOEXEC;
+	*arg = *interp + strcspn(*interp, " \t");
+	if (**arg) {
+		*(*arg)++ = 0;
+		*arg += strspn(*arg, " \t");
+	}
+	if (!**arg)
+		*arg = NULL;
+	return 0;
+}
+
+/* Takes the program's argument list, growing at its front for each script. */
+struct args {
+	char	**v;		/* strings owned */
+	size_t	n;
+};
+
+static int args_push_front(struct args *a, const char *s)
+{
+	char **v = realloc(a->v, (a->n + 2) * sizeof(*v));
+
+	if (!v)
+		return -ENOMEM;
+	a->v = v;
+	memmove(v + 1, v, a->n * sizeof(*v));
+	v[0] = strdup(s);
+	if (!v[0]) {
+		memmove(v, v + 1, a->n * sizeof(*v));
+		return -ENOMEM;
+	}
+	v[++a->n] = NULL;
+	return 0;
+}
+
+static int args_copy(struct args *a, char *const *argv)
+{
+	size_t i;
+	int err = 0;
+
+	for (i = count(argv); i > 0 && !err; i--)
+		err = args_push_front(a, argv[i - 1]);
+	if (!err && !a->n)	/* as Linux does for an empty list */
+		err = args_push_front(a, "");
+	return err;
+}
+
+static void args_free(struct args *a)
+{
+	size_t i;
+
+	for (i = 0; i < a->n; i++)
+		free(a->v[i]);
+	free(a->v);
+}
+
+/* Replaces `#!` by its interpreter, up to SCRIPT_DEPTH times (execve(2)). */
+static int resolve(struct vtu_launch *l, struct args *a)
+{
+	unsigned char head[SCRIPT_LINE + 1];
+	char *interp, *arg, *old;
+	int depth, err;
+	ssize_t n;
+
+	l->image = strdup(l->path);
+	if (!l->image)
+		return -ENOMEM;
+	for (depth = 0; depth <= SCRIPT_DEPTH; depth++) {
+		n = read_head(l->image, head, SCRIPT_LINE);
+		if (n < 0)
+			return (int)n;
+		if (n < 2 || head[0] != '#' || head[1] != '!')
+			return check_elf(head, n);
+		err = parse_script((char *)head, n, &interp, &arg);
+		if (err)
+			return err;
+		/* argv[0] of the script gives way to its path. */
+		free(a->v[0]);
+		a->v[0] = strdup(l->image);
+		if (!a->v[0])
+			return -ENOMEM;
+		if (arg && args_push_front(a, arg))
+			return -ENOMEM;
+		if (args_push_front(a, interp))
+			return -ENOMEM;
+		old = l->image;
+		l->image = strdup(interp);
+		free(old);
+		if (!l->image)
+			return -ENOMEM;
+	}
+	return -ELOOP;
+}
+
+/* QEMU's option parser takes a doubled comma for one. */
+static char *plugin_option(const struct vtu_launch *l)
+{
+	size_t n = 2 * strlen(l->plugin) + 96;
+	char *s = malloc(n), *o = s;
+	const char *p;
+
+	if (!s)
+		return NULL;
+	for (p = l->plugin; *p; p++) {
+		*o++ = *p;
+		if (*p == ',')
+			*o++ = ',';
+	}
+	snprintf(o, n - (size_t)(o - s), ",owner=%d,window=%d,dram=%d", l->owner_pid,
+		 l->window_fd, l->dram_fd);
+	return s;
+}
+
+static int build_argv(struct vtu_launch *l, struct args *a)
+{
+	const char *fixed[FIXED_ARGS] = {l->qemu, "-cpu", "max", "-plugin", NULL, "-0",
+					 a->v[0], l->image};
+	char **v = calloc(FIXED_ARGS + a->n + 1, sizeof(*v));
+	size_t i;
+
+	if (!v)
+		return -ENOMEM;
+	l->qemu_argv = v;
+	for (i = 0; i < FIXED_ARGS; i++) {
+		v[i] = fixed[i] ? strdup(fixed[i]) : plugin_option(l);
+		if (!v[i])
+			return -ENOMEM;
+	}
+	for (i = 1; i < a->n; i++) {
+		v[FIXED_ARGS + i - 1] = a->v[i];
+		a->v[i] = NULL;
+	}
+	return 0;
+}
+
+static int build_envp(struct vtu_launch *l)
+{
+	size_t i, n = count(l->envp);
+
+	l->qemu_envp = calloc(n + 1, sizeof(char *));
+	if (!l->qemu_envp)
+		return -ENOMEM;
+	for (i = 0; i < n; i++) {
+		char *s = strdup(l->envp[i]);
+
+		if (!s)
+			return -ENOMEM;
+		if (env_is_guest_only(s))
+			s[0] = VTU_ENV_MARK;
+		l->qemu_envp[i] = s;
+	}
+	return 0;
+}
+
+int vtu_launch_prepare(struct vtu_launch *l)
+{
+	struct args a = {0};
+	int err;
+
+	l->qemu_argv = l->qemu_envp = NULL;
+	l->image = NULL;
+	err = args_copy(&a, l->argv);
+	if (!err)
+		err = resolve(l, &a);
+	if (!err)
+		err = build_argv(l, &a);
+	if (!err)
+		err = build_envp(l);
+	args_free(&a);
+	return err;
+}
+
+static void free_list(char **v)
+{
+	size_t i;
+
+	for (i = 0; v && v[i]; i++)
+		free(v[i]);
+	free(v);
+}
+
+void vtu_launch_free(struct vtu_launch *l)
+{
+	free_list(l->qemu_argv);
+	free_list(l->qemu_envp);
+	free(l->image);
+	l->qemu_argv = l->qemu_envp = NULL;
+	l->image = NULL;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * How a program is started under the virtual trace unit: the command line and
+ * environment of the QEMU that runs it.  Used by the embedded host for the
+ * first program and by the plugin when a traced process calls execve.
+ */
+#ifndef VTU_LAUNCH_H
+#define VTU_LAUNCH_H
+
+#include <stddef.h>
+
+/* First byte of an environment name that only the guest may see. */
+#define VTU_ENV_MARK	'\x01'
+/*
+ * The first bytes that a mark can stand for, by what follows it: names below
+ * without their first byte are unique, so a marked name is restored by
+ * vtu_env_restore.
+ */
+
+struct vtu_launch {
+	const char	*qemu;		/* path of the emulator */
+	const char	*plugin;	/* path of the plugin; commas are allowed */
+	int		owner_pid, window_fd, dram_fd;
+	const char	*path;		/* program, as execve would get it */
+	char *const	*argv;		/* as execve would get it */
+	char *const	*envp;
+	/* results */
+	char		**qemu_argv, **qemu_envp;
+	char		*image;		/* the ELF file that runs (script: its interpreter) */
+};
+
+/*
+ * Resolves #! lines as execve(2) does, checks that the file is an x86-64 ELF
+ * and builds the results.  0, or -errno as execve would fail (-ENOENT, -EACCES,
+ * -ENOEXEC, -ELOOP, -ENOMEM, ...); -ENOTSUP: an ELF file for another machine
+ * (image names it).  Free with vtu_launch_free either way.
+ */
+int vtu_launch_prepare(struct vtu_launch *l);
+void vtu_launch_free(struct vtu_launch *l);
+
+/* Restores a marked "NAME=value" in place; returns 1 if it was marked. */
+int vtu_env_restore(char *entry);
+
+#endif
