@@ -160,6 +160,7 @@ struct vtu_block {
 	uint32_t	wake __attribute__((aligned(64)));
 	uint32_t	request, ack;	/* ack is the host's futex */
 	uint32_t	ring_tail;	/* host appends here; the vCPU drains to it */
+	uint32_t	ring_done;	/* host's own: what was acknowledged */
 	uint32_t	hook_seq, hook_done;
 	uint32_t	hook_type;	/* enum vtu_hook_type */
 	uint32_t	hook_flags;

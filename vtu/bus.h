@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * struct hwt_bus over the vtu window: register writes become commands, reads
+ * are loads.  A unit's number is its block's.
+ */
+#ifndef VTU_BUS_H
+#define VTU_BUS_H
+
+#include <hwt/bus.h>
+#include "window.h"
+
+struct vtu_bus {
+	struct hwt_bus		bus;
+	struct vtu_header	*window;
+	/*
+	 * Wakes the parked vCPU and waits until block->ack == seq.  The host's:
+	 * futexes embedded, a poll in a guest.  Returns early when the vCPU is
+	 * gone.
+	 */
+	void (*doorbell)(struct vtu_bus *vb, struct vtu_block *block, uint32_t seq);
+	/* Offset of a register in vtu_block.regs, or -1. */
+	int (*reg_offset)(uint32_t reg);
+};
+
+/* PT: MSR n at (n - MSR_RTIT_FIRST) * 8. */
+int vtu_reg_offset_pt(uint32_t reg);
+
+void vtu_bus_init(struct vtu_bus *vb, struct vtu_header *window, const char *name);
+
+#endif
