@@ -31,7 +31,11 @@ struct hwt_buffer {
 	uint64_t		head;		/* written so far (as of the last look) */
 	uint64_t		tail;		/* given back by SVC_BUF (full mode) */
 	uint64_t		gaps;		/* times that the unit stopped for room */
-	bool			ring;		/* no SVC_BUF ever came: overwrite */
+	/*
+	 * No SVC_BUF ever came: overwrite.  A buffer made after the context's
+	 * first SVC_BUF begins in full mode, so that a new thread loses nothing.
+	 */
+	bool			ring;
 	bool			stopped_full;	/* the unit waits for SVC_BUF */
 	void			*priv;		/* backend's save area */
 };
@@ -108,6 +112,10 @@ struct hwt_backend {
 	struct hwt_backend *next;		/* core's list */
 	int		users;			/* contexts; core's lock */
 };
+
+/* What hwt_load was given: the host's ops and its own pointer. */
+const struct hwt_host_ops *hwt_core_host_ops(const struct hwt_core *core);
+void *hwt_core_host(const struct hwt_core *core);
 
 /* The buffer of a context by its id, or NULL. For svc_buf, in ioctl context. */
 struct hwt_buffer *hwt_context_buffer(struct hwt_context *ctx, int buf_id);
