@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 #include <hwt/hwt_ext.h>
 
 /* ---- writing ---- */
@@ -20,34 +21,62 @@ struct perfdata_writer;
 
 struct perfdata_params {
 	const char	*backend;	/* "pt" */
-	const char	*const *argv;	/* command line, NULL-terminated */
+	const char	*const *argv;	/* command line, NULL-terminated; or NULL */
 	uint64_t	rtit_ctl;	/* as programmed, for the attr and AUXTRACE_INFO */
 	const uint32_t	*caps;		/* CPUID words (hw/pt.h), ncaps of them */
 	uint32_t	ncaps;
-	uint64_t	time_hz;	/* ticks a second: time conversion */
+	uint64_t	time_hz;	/* ticks a second: time conversion; 0: 1 GHz */
 	bool		per_cpu;	/* buffers are CPUs', not threads' */
 	const char	*host;		/* "embedded", "kernel" */
+	/*
+	 * Copies the build-id of the file at path to out (at most max bytes)
+	 * and returns its length; 0 or less: it has none.  May be NULL.
+	 * Called once a file, and only from perfdata_write_record.
+	 */
+	int		(*build_id)(void *ctx, const char *path, uint8_t *out, size_t max);
+	void		*build_id_ctx;
 };
-/* *err is a malloc'd line on failure.  0 or -errno. */
+/*
+ * Creates (or empties) the file and writes what precedes the first record.
+ * Nothing of *params is kept but copies, and build_id with its ctx.
+ * 0, or -errno: what open(2) says; ESPIPE: path is no file that one can seek in;
+ * EOPNOTSUPP: a backend whose recordings this cannot describe; EINVAL; ENOMEM;
+ * ENOSPC.
+ */
 int perfdata_create(const char *path, const struct perfdata_params *params,
 		    struct perfdata_writer **out);
 /*
  * Appends what one framework record (struct hwt_rec, as RECORD_GET2 gives it)
- * means to perf: COMM, MMAP2 with the build-id, FORK, EXIT, ITRACE_START, or
- * our own records.  0 or -errno; after an error the file stays readable.
+ * means to perf: COMM, MMAP2 with the build-id, FORK, EXIT, ITRACE_START; and
+ * behind it the record itself, whole, in a record that perf skips.
+ * 0 or -errno: EINVAL: rec is malformed (nothing was written); ENOMEM; and what
+ * write(2) says.  After a write error the file reads up to the last flush, and
+ * every further call returns the same error.
  */
 int perfdata_write_record(struct perfdata_writer *w, const struct hwt_rec *rec);
 /*
  * Appends trace bytes [position, position + n) of buffer buf_id (tid or cpu),
- * as PERF_RECORD_AUX + AUXTRACE.  truncated: a gap precedes them.
+ * as PERF_RECORD_AUX + AUXTRACE.  truncated: a gap precedes them (a position
+ * beyond the bytes before says the same); one before them begins a new stream.
  * n need not be a multiple of 8: the rest is kept back until the next call or
- * the buffer's final flush.
+ * the buffer's final flush (final; n may be 0).  Errors as above.
  */
 int perfdata_write_trace(struct perfdata_writer *w, uint32_t pid, uint32_t buf_id,
 			 uint64_t position, const void *bytes, size_t n,
 			 bool truncated, bool final);
+/*
+ * The address filter in perf's syntax ("filter 0x1130/0x40@/bin/x", offsets in
+ * the file), for decoders that must know where tracing stops.  Replaces the one
+ * before.  ENAMETOOLONG: more than PERFDATA_FILTER_MAX - 1 bytes.
+ */
+#define PERFDATA_FILTER_MAX	2048
+int perfdata_set_filter(struct perfdata_writer *w, const char *filter);
+/* All that was appended is in the file, and header.data.size says so. */
 int perfdata_flush(struct perfdata_writer *w);
-/* Writes the feature sections, fsyncs nothing, frees w. 0 or the first error. */
+/*
+ * Bytes kept back go out, threads that are still there get an EXIT, the feature
+ * sections follow; fsyncs nothing, frees w.  0 or the first error of w.
+ */
 int perfdata_close(struct perfdata_writer *w);
 
 /* ---- reading ---- */
@@ -59,11 +88,21 @@ enum perfdata_kind {		/* perfdata_open's *kind on -EINVAL, and open's answer */
 };
 const char *perfdata_kind_text(enum perfdata_kind kind);
 
-/* 0, -errno, or -EINVAL with *kind saying what it is instead. */
+/*
+ * 0, -errno, or -EINVAL with *kind saying what it is instead.  PERFDATA_FILE
+ * with -EINVAL: perf.data, but its header is damaged.
+ * Reads with pread(2), never through a mapping: a file that shrinks meanwhile
+ * ends early instead of raising SIGBUS.
+ */
 int perfdata_open(const char *path, struct perfdata **out, enum perfdata_kind *kind);
 void perfdata_close_reader(struct perfdata *p);
 
-/* An event of the file, in file order; pointers live until the next call. */
+/*
+ * An event of the file, in file order; pointers live until the next call.
+ * In files of ours each framework record appears as PERFDATA_HWT, directly
+ * behind the perf record that it was turned into, if any: PERFDATA_MMAP gives
+ * the build-id, the PERFDATA_HWT behind it everything else.
+ */
 enum perfdata_type {
 	PERFDATA_MMAP, PERFDATA_COMM, PERFDATA_FORK, PERFDATA_EXIT,
 	PERFDATA_ITRACE_START, PERFDATA_AUX, PERFDATA_AUXTRACE, PERFDATA_LOST,
@@ -75,9 +114,10 @@ enum perfdata_type {
 struct perfdata_event {
 	enum perfdata_type type;
 	uint32_t	raw_type;
+	uint16_t	misc;		/* PERF_RECORD_MISC_* */
 	uint64_t	file_offset;
-	uint32_t	pid, tid;
-	uint32_t	cpu;
+	uint32_t	pid, tid;	/* -1: the file does not say */
+	uint32_t	cpu;		/* -1: the file does not say */
 	uint64_t	time;		/* perf's time (ns); see perfdata_time_to_ticks */
 	bool		has_time;
 	union {
@@ -94,20 +134,29 @@ struct perfdata_event {
 		struct { uint64_t offset, size, flags; } aux;	/* PERF_AUX_FLAG_* */
 		struct {
 			uint64_t offset, size;	/* position in its stream; bytes */
+			/* (size without perf's padding where the file tells) */
 			uint64_t reference;
 			uint32_t idx;
 			uint64_t data_offset;	/* of the bytes, in the file */
 		} auxtrace;
 		struct { uint64_t count; } lost;
+		struct { bool out, preempt; } sched;	/* SWITCH */
 		struct { uint64_t addr; const uint8_t *bytes; uint16_t old_len, new_len; } poke;
 		const struct hwt_rec *rec;
 	};
 };
-/* 1: *ev filled; 0: the end; -errno with *ev->file_offset: cannot go on there. */
+/*
+ * 1: *ev filled; 0: the end (info.truncated_at says whether it came early);
+ * -errno with ev->file_offset: cannot go on there.  EBADMSG: what is there is no
+ * record; EOPNOTSUPP: compressed records, and no zstd was built in; ENOMEM; EIO.
+ */
 int perfdata_next(struct perfdata *p, struct perfdata_event *ev);
 void perfdata_rewind(struct perfdata *p);
-/* Trace bytes by file offset (mapped; NULL if outside the file). */
-const uint8_t *perfdata_bytes(struct perfdata *p, uint64_t data_offset, uint64_t size);
+/*
+ * Copies up to n trace bytes from file offset data_offset (auxtrace.data_offset
+ * plus something).  Returns how many: fewer only at the end of the file; -errno.
+ */
+ssize_t perfdata_read(struct perfdata *p, uint64_t data_offset, void *buf, size_t n);
 
 /* What the file says of itself. Strings live as long as p. */
 struct perfdata_info {
@@ -122,7 +171,10 @@ struct perfdata_info {
 	bool		per_cpu;
 	bool		ours;		/* written by hwt: generations are there */
 	bool		complete;	/* closed in good order; else cut at data.size */
-	const char	*cmdline, *cpuid, *hostname, *arch, *os_release;
+	const char	*host;		/* ours: "embedded", "kernel"; else NULL */
+	const char	*filter;	/* address filter, perf's syntax, or NULL */
+	/* From the feature sections: NULL where the file was cut before them. */
+	const char	*cmdline, *cpuid, *cpudesc, *hostname, *arch, *os_release;
 	uint64_t	truncated_at;	/* 0, or the offset where reading had to stop */
 };
 const struct perfdata_info *perfdata_info(struct perfdata *p);
