@@ -3,12 +3,17 @@
  * A run: consecutive instructions up to a branch, as the feeder (the QEMU
  * plugin, a test) describes it to a model.  One struct run is made when the
  * code is translated and fed each time it is executed.
+ *
+ * Make one with run_init (or run_finish, if the fields are filled by hand):
+ * the models' fast paths read the derived fields.
  */
 #ifndef MODELS_RUN_H
 #define MODELS_RUN_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 enum run_end {		/* what the last instruction is, as PT and ETM classify it */
 	RUN_SEQ,	/* no branch: the run was cut by the translator */
@@ -21,17 +26,68 @@ enum run_end {		/* what the last instruction is, as PT and ETM classify it */
 	RUN_FAR,	/* SYSCALL, INTn, INT3, IRET, far CALL/JMP/RET, ... */
 };
 
+/* No instruction's address: not canonical. */
+#define RUN_NOWHERE	(1ull << 63)
+
 struct run {
+	/* Read each time the run is fed: one cache line with what follows. */
 	uint64_t	start;		/* address of the first instruction */
+	uint64_t	fall;		/* derived: successor without a taken bit, or NOWHERE */
+	uint64_t	taken;		/* derived: successor of a taken JCC, or NOWHERE */
 	uint64_t	end;		/* address after the last one */
-	uint64_t	last;		/* address of the last one */
-	uint64_t	target;		/* RUN_JCC, JMP, CALL: where it goes if taken */
 	uint32_t	ninsn;		/* >= 1 */
 	uint8_t		kind;		/* enum run_end */
 	uint8_t		flags;		/* feeder's own */
-	uint16_t	reserved;
+	uint8_t		outcome;	/* derived: 1 if it ends in a JCC */
+	uint8_t		push;		/* derived: 1 if a direct call that returns to `end` */
 	void		*priv;		/* feeder's own */
+	uint64_t	last;		/* address of the last one */
+	uint64_t	target;		/* RUN_JCC, JMP, CALL: where it goes if taken; else 0 */
 	uint8_t		len[];		/* bytes of each instruction */
 };
+
+/* Bytes of a run of ninsn instructions. */
+static inline size_t run_size(uint32_t ninsn)
+{
+	return sizeof(struct run) + ninsn;
+}
+
+/* Fills the derived fields from the others. */
+static inline void run_finish(struct run *r)
+{
+	r->outcome = r->kind == RUN_JCC;
+	/* A call of the next instruction is no call (SDM 33.4.2.2). */
+	r->push = r->kind == RUN_CALL && r->target != r->end;
+	r->taken = r->kind == RUN_JCC ? r->target : RUN_NOWHERE;
+	if (r->kind == RUN_SEQ || r->kind == RUN_JCC)
+		r->fall = r->end;
+	else if (r->kind == RUN_JMP || r->kind == RUN_CALL)
+		r->fall = r->target;
+	else
+		r->fall = RUN_NOWHERE;
+}
+
+/*
+ * Makes *r (run_size(ninsn) bytes of the caller's) a run of ninsn >= 1
+ * instructions of len[] bytes each at `start`.  flags and priv become 0.
+ */
+static inline void run_init(struct run *r, uint64_t start, uint32_t ninsn,
+			    const uint8_t *len, enum run_end kind, uint64_t target)
+{
+	uint32_t i;
+
+	memset(r, 0, sizeof(*r));
+	r->start = start;
+	r->end = start;
+	r->ninsn = ninsn;
+	r->kind = kind;
+	r->target = target;
+	for (i = 0; i < ninsn; i++) {
+		r->last = r->end;
+		r->end += len[i];
+		r->len[i] = len[i];
+	}
+	run_finish(r);
+}
 
 #endif
