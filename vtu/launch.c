@@ -203,7 +203,7 @@ static int resolve(struct vtu_launch *l, struct args *a)
 /* QEMU's option parser takes a doubled comma for one. */
 static char *plugin_option(const struct vtu_launch *l)
 {
-	size_t n = 2 * strlen(l->plugin) + 96;
+	size_t n = 2 * strlen(l->plugin) + 128;
 	char *s = malloc(n), *o = s;
 	const char *p;
 
@@ -216,6 +216,9 @@ static char *plugin_option(const struct vtu_launch *l)
 	}
 	snprintf(o, n - (size_t)(o - s), ",owner=%d,window=%d,dram=%d", l->owner_pid,
 		 l->window_fd, l->dram_fd);
+	o += strlen(o);
+	if (l->exec_tid)
+		snprintf(o, n - (size_t)(o - s), ",exec=%d", l->exec_tid);
 	return s;
 }
 

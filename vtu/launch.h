@@ -21,6 +21,7 @@ struct vtu_launch {
 	const char	*qemu;		/* path of the emulator */
 	const char	*plugin;	/* path of the plugin; commas are allowed */
 	int		owner_pid, window_fd, dram_fd;
+	int		exec_tid;	/* by the plugin at exec: the caller's tid; else 0 */
 	const char	*path;		/* program, as execve would get it */
 	char *const	*argv;		/* as execve would get it */
 	char *const	*envp;

@@ -13,10 +13,19 @@
  * touches cost nothing.
  *
  * Doorbell.  Writing memory has no side effect, so a register write is a
- * command: the host appends it to the block's ring, bumps `request`, wakes it,
- * and waits until `ack` == `request`.  The vCPU serves its ring only where it
- * is parked (state HOOK); reads of registers are plain loads: the unit keeps
- * them true.
+ * command: the host puts it at ring[ring_tail % VTU_RING], advances ring_tail
+ * (counted since the block was claimed, never wrapped), bumps `request` and
+ * `wake`, wakes `wake`, and waits on `ack` until it equals `request`.  One
+ * request may carry up to VTU_RING commands.  The vCPU serves its ring only
+ * where it is parked (state HOOK); reads of registers are plain loads: the unit
+ * keeps them true.  A write that silicon would refuse (#GP) changes nothing and
+ * is counted in `faults`, its register in `fault_reg`.
+ *
+ * A dead vCPU serves nothing: state GONE, or its process is gone, or replaced by
+ * exec (a later ATTACH(EXEC) of the pid).  Its registers are plain memory then:
+ * the host stores to them itself.  They are whole: every system call, exec and
+ * thread exit flushes the unit, so does a fatal signal; after SIGKILL only the
+ * packets that were not complete yet (pending TNT bits) are missing.
  *
  * Parking.  The vCPU looks at `attention` once a block.  The host sets
  * VTU_ATTN_PARK; the vCPU enters hook PARK.  A vCPU inside a system call
@@ -28,8 +37,23 @@
  * in header.pending, bumps header.service, wakes it, and waits on `wake` until
  * hook_done == hook_seq, serving its ring meanwhile.  Each wait is cut into
  * pieces of VTU_LIVENESS_MS, after which it looks whether the owner lives
- * (header.owner_gone, or the owner's pid is gone): if not, it detaches and the
- * guest runs on untraced.
+ * (header.owner_gone, or the owner's pid is gone or a zombie): if not, its
+ * whole process detaches (blocks go to GONE) and the guest runs on untraced.
+ * During a hook the unit is flushed; block.clock is the time of the event and
+ * OUTPUT_MASK_PTRS the stream's position.  In every hook but IRQ the unit is
+ * outside of the traced context (a break in the stream, or a system call).
+ *
+ * Order of hooks.  A new program: ATTACH(START or EXEC), EXEC, MMAP of its
+ * executable segments and of its interpreter's; only then its first instruction.
+ * A new thread: THREAD_CREATE; a followed child: ATTACH(FORK), its mappings are
+ * its parent's.  Hooks that change executable mappings come one at a time in a
+ * process, after the change was made and before the thread goes on; each bumps
+ * the generation (block.generation is the new one), and the process's other
+ * vCPUs send GENERATION at their next block.
+ *
+ * Unit plugin options: owner=PID,window=FD,dram=FD[,exec=OLD_TID].  The numbers
+ * are inherited descriptors, closed at once; with exec= they are the owner's
+ * (/proc/PID/fd/FD).
  */
 #ifndef VTU_WINDOW_H
 #define VTU_WINDOW_H
@@ -70,7 +94,8 @@ struct vtu_header {
 	int32_t		owner_pid;
 	int32_t		owner_window_fd, owner_dram_fd;	/* in the owner */
 	uint32_t	owner_gone;	/* owner sets it when it leaves in good order */
-	uint32_t	ncaps;		/* plugin fills at its first ATTACH */
+	uint32_t	lost_threads;	/* plugin: ran untraced, no block was free */
+	uint32_t	ncaps;		/* plugin fills before its first ATTACH */
 	uint32_t	caps[64];	/* see hwt_bus_ops.cap */
 	char		unit_name[64];	/* plugin: what the unit is */
 	char		log_dir[4096];	/* VTU_F_LOG: where log files go */
@@ -87,13 +112,14 @@ enum vtu_state {		/* block.state */
 	VTU_RUNNING,
 	VTU_SYSCALL,		/* inside a system call: quiet, flushed */
 	VTU_HOOK,		/* parked in a hook: serves its command ring */
-	VTU_GONE,		/* thread ended; the host reaps and frees it */
+	VTU_GONE,		/* thread ended or detached; the host reaps and frees it */
 };
 
 /* block.attention */
 #define VTU_ATTN_PARK	0x1u	/* host: come into hook PARK */
 #define VTU_ATTN_CODE	0x2u	/* plugin: captures or a new generation to report */
-#define VTU_ATTN_DETACH	0x4u	/* host: stop tracing for good, run on */
+#define VTU_ATTN_DETACH	0x4u	/* host: the process is traced no more, runs on */
+#define VTU_ATTN_QUIT	0x8u	/* plugin: the process ends, stand still */
 
 enum vtu_hook_type {
 	VTU_HOOK_NONE,
@@ -101,15 +127,21 @@ enum vtu_hook_type {
 	VTU_HOOK_EXEC,		/* vtu_hook_exec; the image's MMAPs come after it */
 	VTU_HOOK_MMAP,		/* vtu_hook_mmap; executable mappings only */
 	VTU_HOOK_MUNMAP,	/* args[0..1] addr, len; of executable ranges */
-	VTU_HOOK_MPROTECT,	/* args[0..2] addr, len, prot; X gained or lost */
+	VTU_HOOK_MPROTECT,	/* args[0..2] addr, len, prot; X gained or lost.
+				 * Where a file's pages gained X, MMAP comes before */
 	VTU_HOOK_THREAD_CREATE,	/* on the new thread, before its first block */
 	VTU_HOOK_THREAD_EXIT,	/* args[0] status */
 	VTU_HOOK_THREAD_NAME,	/* payload: name, 16 bytes */
-	VTU_HOOK_EXIT,		/* exit_group: args[0] status as wait(2) gives it */
+	VTU_HOOK_EXIT,		/* exit_group, fatal signal: args[0] status as
+				 * wait(2) gives it (no core bit); SIGKILL: none */
 	VTU_HOOK_IRQ,		/* the unit's interrupt */
 	VTU_HOOK_PARK,		/* answer to VTU_ATTN_PARK */
-	VTU_HOOK_CODE,		/* vtu_hook_code */
+	VTU_HOOK_CODE,		/* args[0] pieces, args[1] bytes of payload, args[2]
+				 * generation that they belong to; vtu_hook_code */
 	VTU_HOOK_GENERATION,	/* args[0] generation; the stream stands at a break */
+	VTU_HOOK_NATIVE,	/* exec of what the unit cannot run (args[0]: ELF
+				 * machine, 0 unknown): goes on natively, untraced.
+				 * Payload: path.  If exec fails, tracing goes on */
 };
 
 enum vtu_attach {		/* vtu_hook_attach.reason */
@@ -131,11 +163,18 @@ struct vtu_hook_mmap {
 	uint32_t	dev_major, dev_minor, prot, mapflags;
 	char		path[4096];
 };
+/*
+ * One piece of code that no file holds; the next piece is at
+ * VTU_CODE_SPAN(len) bytes from this one.  A piece adds to what is known of its
+ * generation and wins over files; it never differs from an earlier piece of the
+ * same generation.
+ */
 struct vtu_hook_code {
 	uint64_t	addr;
 	uint32_t	len, reserved;
-	uint8_t		bytes[VTU_PAYLOAD - 16];
+	uint8_t		bytes[];
 };
+#define VTU_CODE_SPAN(len) (sizeof(struct vtu_hook_code) + (((len) + 7u) & ~7u))
 
 struct vtu_command {
 	uint32_t	reg;
@@ -154,7 +193,8 @@ struct vtu_block {
 	uint64_t	generation;	/* that this vCPU goes by */
 	uint64_t	clock;		/* this vCPU's clock as last published */
 	uint64_t	insns;		/* instructions retired, as last published */
-	uint32_t	pad1[6];
+	uint32_t	faults, fault_reg;	/* register writes refused; the last one */
+	uint32_t	pad1[4];
 
 	/* Doorbell and wake-up; `wake` is the futex that the vCPU waits on. */
 	uint32_t	wake __attribute__((aligned(64)));
