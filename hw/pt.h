@@ -130,6 +130,9 @@
 #define PT_PKT_FUP		0x1d
 #define PT_PKT_IP_MASK		0x1f
 #define PT_PKT_CYC		0x03		/* low two bits */
+#define PT_PKT_TRIG		0xd9		/* trigger tracing (33.4.2.30) */
+#define PT_TRIG_IP		0x80
+#define PT_TRIG_ICNTV		0x40		/* a two-byte instruction count follows */
 #define PT_PSB_LENGTH		16
 
 #endif

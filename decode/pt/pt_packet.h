@@ -1,5 +1,27 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Packet layer of the Intel PT decoder: bytes to packets (SDM 33.4). */
+/*
+ * Packet layer of the Intel PT decoder: bytes to packets (SDM 33.4).
+ *
+ * What the fields of struct pt_packet hold, by type (unnamed ones are 0):
+ *
+ *	TNT		count bits in payload, the oldest highest
+ *	TIP* FUP	ip_bytes; payload: the whole address, 0 if suppressed
+ *	MODE.Exec	count 16, 32 or 64 (0: reserved); payload: CS.L, CS.D, IF
+ *	MODE.TSX	payload: InTX, TXAbort;  other MODE: count leaf, payload bits
+ *	PIP		payload CR3, payload2 NR;	VMCS	payload base
+ *	CBR TSC MTC CYC MNT  payload
+ *	TMA		payload CTC, payload2 fast counter
+ *	PTW		payload, payload2 its bytes, count: a FUP follows
+ *	EXSTOP BEP	count: a FUP follows
+ *	MWAIT		payload hints, payload2 extensions
+ *	PWRE		payload C-state, payload2 sub-state, count: by hardware
+ *	PWRX		payload last C-state, payload2 deepest, count: wake reason
+ *	BBP		payload type, count: items of four bytes
+ *	BIP		payload identifier, payload2 value
+ *	CFE		payload type, payload2 vector, count: a FUP follows
+ *	EVD		payload value, payload2 type
+ *	TRIG		payload triggers, payload2 instructions, count: first byte
+ */
 #ifndef DECODE_PT_PACKET_H
 #define DECODE_PT_PACKET_H
 
@@ -12,7 +34,7 @@ enum pt_packet_type {
 	PT_TIP_PGD, PT_FUP, PT_MODE_EXEC, PT_MODE_TSX, PT_MODE_OTHER, PT_PIP,
 	PT_VMCS, PT_CBR, PT_TSC, PT_TMA, PT_MTC, PT_CYC, PT_OVF, PT_TRACESTOP,
 	PT_MNT, PT_PTW, PT_EXSTOP, PT_MWAIT, PT_PWRE, PT_PWRX, PT_BBP, PT_BIP,
-	PT_BEP, PT_CFE, PT_EVD, PT_PACKET_MAX
+	PT_BEP, PT_CFE, PT_EVD, PT_TRIG, PT_PACKET_MAX
 };
 
 /* State that the meaning of a packet depends on; zero to begin with. */
@@ -27,7 +49,7 @@ struct pt_packet {
 	uint8_t		ip_bytes;	/* IPBytes field of IP packets; 0: no IP */
 	uint8_t		count;		/* TNT: number of bits; others: small field */
 	uint64_t	payload;	/* IP: full address; TNT: bits, oldest highest */
-	uint64_t	payload2;	/* TMA: fast counter; PTW: size; BIP: value ... */
+	uint64_t	payload2;	/* second field */
 };
 
 /*
