@@ -53,6 +53,8 @@ struct image_space *image_space_new(struct image_store *store);
 struct image_space *image_space_fork(struct image_space *parent, struct image_moment at);
 void image_space_free(struct image_space *s);
 void image_space_on_problem(struct image_space *s, image_problem_fn fn, void *ctx);
+/* Names from /tmp/perf-PID.map for code that no file holds; 0 (at first): none. */
+void image_space_set_pid(struct image_space *s, uint32_t pid);
 
 /* 0 or -ENOMEM, -EINVAL (wraps, zero length).  Strings and bytes are copied. */
 int image_space_map(struct image_space *s, struct image_moment from,

@@ -43,7 +43,7 @@ LAYERS = {
 # Headers of others that only these folders may see.
 FOREIGN = {
     r"(elfutils/|libelf\.h|gelf\.h|dwarf\.h|libdw)": ["image"],
-    r"Zydis/": ["decode/pt", "qemu"],
+    r"Zydis/": ["decode/pt", "qemu", "image"],
     r"opencsd": ["decode/etm"],
     r"(intel-pt\.h|cmocka\.h)": [],
     r"linux/": ["include", "hw", "vtu", "hosts", "container"],
