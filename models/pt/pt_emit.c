@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Packets to bytes (33.4.2). */
+#include "pt_unit_priv.h"
+
+void pt_ext(struct pt_unit *u, uint8_t ext)
+{
+	pt_out_short(u, PT_PKT_EXT | ext << 8, 2);
+}
+
+/*
+ * Pending bits, oldest first.  Short TNTs of six bits are never longer than a
+ * long one until 47 are pending; but deferred TIPs stand behind one packet.
+ */
+static void emit_tnt(struct pt_unit *u)
+{
+	uint64_t tnt = u->tnt, bytes = 0;
+	unsigned int n = 63 - __builtin_clzll(tnt), len = 0;
+
+	u->tnt = PT_TNT_EMPTY;
+	if (u->ctl & RTIT_CTL_CYCEN)
+		pt_cyc(u, u->tnt_stamp);
+	if (n == 47 || (n > 6 && u->ndefer)) {
+		pt_out_short(u, PT_PKT_EXT | PT_EXT_LONG_TNT << 8 | tnt << 16, 8);
+		return;
+	}
+	for (; n > 6; n -= 6)
+		bytes |= (0x80 | (tnt >> (n - 6) & 0x3f) << 1) << 8 * len++;
+	bytes |= ((2ull << n) | (tnt & ((1ull << n) - 1)) << 1) << 8 * len++;
+	pt_out_short(u, bytes, len);
+}
+
+/* Everything that waits: TNT bits, then the TIPs deferred behind them (33.4.2.3). */
+void pt_flush_tnt(struct pt_unit *u)
+{
+	uint32_t i, n = u->ndefer;
+
+	if (u->tnt != PT_TNT_EMPTY)
+		emit_tnt(u);
+	u->ndefer = 0;
+	for (i = 0; i < n; i++)
+		pt_ip_packet(u, PT_PKT_TIP, u->deferred[i]);
+}
+
+void pt_tnt(struct pt_unit *u, bool taken)
+{
+	if (u->overflow)
+		return;
+	if (u->tnt == PT_TNT_EMPTY)
+		u->tnt_stamp = u->insns;
+	u->tnt = u->tnt << 1 | taken;
+	if (u->tnt >= PT_TNT_FULL)
+		pt_flush_tnt(u);
+}
+
+/*
+ * The shortest form that says ip (IP compression, 33.4.2.2): two or four bytes
+ * against the last IP, six sign-extended, six against it, or all eight.
+ */
+void pt_ip_packet(struct pt_unit *u, uint8_t opcode, uint64_t ip)
+{
+	uint64_t diff = u->full_ip ? ~0ull : ip ^ u->last_ip;
+	uint8_t buf[9];
+
+	u->last_ip = ip;
+	u->full_ip = false;
+	if (!(diff >> 16)) {
+		pt_out_short(u, opcode | 1 << 5 | (ip & 0xffff) << 8, 3);
+	} else if (!(diff >> 32)) {
+		pt_out_short(u, opcode | 2 << 5 | (ip & 0xffffffff) << 8, 5);
+	} else if (ip == (uint64_t)((int64_t)(ip << 16) >> 16)) {
+		pt_out_short(u, opcode | 3 << 5 | ip << 16 >> 8, 7);
+	} else if (!(diff >> 48)) {
+		pt_out_short(u, opcode | 4 << 5 | ip << 16 >> 8, 7);
+	} else {
+		buf[0] = opcode | 6 << 5;
+		memcpy(buf + 1, &ip, 8);
+		pt_out(u, buf, 9);
+	}
+}
+
+/* Packets that CYC goes before (33.3.6). */
+static void cyc_now(struct pt_unit *u)
+{
+	if (u->ctl & RTIT_CTL_CYCEN)
+		pt_cyc(u, u->insns);
+}
+
+static void mode_exec(struct pt_unit *u)
+{
+	if (u->mode_sent)
+		return;
+	u->mode_sent = true;
+	cyc_now(u);
+	pt_out_short(u, PT_PKT_MODE | 0x01 << 8, 2);	/* CS.L: 64-bit code */
+}
+
+void pt_tip(struct pt_unit *u, uint64_t ip, bool may_defer)
+{
+	if (u->overflow)
+		return;
+	if (u->defer && may_defer) {
+		if (u->ndefer == PT_MAX_DEFER)
+			pt_flush_tnt(u);
+		u->deferred[u->ndefer++] = ip;
+		return;
+	}
+	pt_flush_tnt(u);
+	cyc_now(u);
+	pt_ip_packet(u, PT_PKT_TIP, ip);
+}
+
+void pt_fup(struct pt_unit *u, uint64_t ip)
+{
+	pt_flush_tnt(u);
+	pt_ip_packet(u, PT_PKT_FUP, ip);
+}
+
+void pt_pge(struct pt_unit *u, uint64_t ip)
+{
+	u->packet_en = true;
+	u->depth = 0;
+	pt_pip(u);
+	mode_exec(u);
+	cyc_now(u);
+	pt_ip_packet(u, PT_PKT_TIP_PGE, ip);
+}
+
+void pt_pgd(struct pt_unit *u, uint64_t ip, bool with_ip)
+{
+	pt_flush_tnt(u);
+	u->packet_en = false;
+	u->depth = 0;
+	cyc_now(u);
+	if (with_ip)
+		pt_ip_packet(u, PT_PKT_TIP_PGD, ip);
+	else
+		pt_out_short(u, PT_PKT_TIP_PGD, 1);
+}
+
+/* PIP where CR3 differs from what was last told (33.4.2.7); not in VMX non-root. */
+void pt_pip(struct pt_unit *u)
+{
+	if (!(u->ctl & RTIT_CTL_OS) || !u->context_en || u->cr3 == u->pip_cr3)
+		return;
+	pt_flush_tnt(u);
+	u->pip_cr3 = u->cr3;
+	cyc_now(u);
+	pt_out_short(u, PT_PKT_EXT | PT_EXT_PIP << 8 | (u->cr3 >> 5 & 0x7fffffffffff) << 17, 8);
+}
+
+/* PSB+ (33.3.7): where the CPU stands, so that decoding can begin here. */
+void pt_psb(struct pt_unit *u)
+{
+	static const uint8_t psb[PT_PSB_LENGTH] = {
+		2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82,
+	};
+
+	pt_flush_tnt(u);
+	u->count = 0;
+	pt_out(u, psb, sizeof(psb));
+	u->last_ip = 0;
+	u->full_ip = false;
+	u->depth = 0;
+	u->mode_sent = false;
+	u->pip_cr3 = ~0ull;
+	pt_time_sync(u);
+	pt_pip(u);
+	pt_cbr(u);
+	if (u->packet_en) {
+		mode_exec(u);
+		pt_fup(u, u->ip);
+	}
+	pt_ext(u, PT_EXT_PSBEND);
+}

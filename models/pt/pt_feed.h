@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The fast path: one retired run into the unit, inline.
+ *
+ * Sequential code, direct jumps, calls and conditional branches take the same
+ * instructions, whatever their kind: two compares with the run's successors,
+ * and one with tnt_limit, which is 0 whenever something else than pending bits
+ * and the call stack could change (timing packets, filters, tracing off).
+ */
+#ifndef MODELS_PT_FEED_H
+#define MODELS_PT_FEED_H
+
+#include "pt_unit_priv.h"
+
+/* All of `r` retired and the next instruction is at `next`; not for RUN_FAR. */
+static inline void pt_unit_feed(struct pt_unit *u, const struct run *r, uint64_t next)
+{
+	bool taken = next == r->taken;
+	uint64_t tnt = u->tnt << r->outcome | taken;
+	uint32_t depth = u->depth + r->push;
+	uint8_t top = u->top;
+
+	if (__builtin_expect(!(taken | (next == r->fall)) | (tnt >= u->tnt_limit), 0)) {
+		pt_unit_run(u, r, r->ninsn, next);
+		return;
+	}
+	u->tnt = tnt;
+	u->insns += r->ninsn;
+	u->stack[top] = r->end;		/* above the top unless push */
+	u->top = top + r->push;
+	u->depth = depth < PT_CALL_DEPTH ? depth : PT_CALL_DEPTH;
+}
+
+#endif
