@@ -2,22 +2,48 @@
 /*
  * The recorder: drives hwt(4)'s ioctls and writes the recording while the
  * target runs.  Knows hosts only through libhwt's devices; decodes nothing.
+ *
+ * In its order: the target is spawned, held; a context is made, configured and
+ * started; the target runs.  Records are written as they come, trace bytes at
+ * least ten times a second, so that a file whose writer was killed reads up to
+ * there.  With filters, START waits until the first function's addresses are
+ * known: before that nothing is traced.  Every process that is followed has a
+ * context of its own.
  */
 #ifndef RECORD_RECORD_H
 #define RECORD_RECORD_H
 
+#include <signal.h>
 #include <hwt/libhwt.h>
 
 struct record_filter {		/* -i IMAGE -f FUNC */
 	const char	*image;		/* file name or path; NULL: the program */
-	const char	*function;
+	const char	*function;	/* NULL: all of the image's code */
 };
+
+/* Run-time independent questions about ELF files, so that no reader is needed here. */
+struct record_images {
+	/*
+	 * A function's ranges as ELF virtual addresses, `end` inclusive: how
+	 * many there are (at most max are filled), 0: no such function, -errno.
+	 */
+	int (*ranges)(void *ctx, const char *path, const char *function,
+		      uint64_t *start, uint64_t *end, int max);
+	/* The virtual address that file offset pgoff is loaded at. 0, -errno. */
+	int (*vaddr_of)(void *ctx, const char *path, uint64_t pgoff, uint64_t *vaddr);
+	/* As struct perfdata_params has it; may be NULL. */
+	int (*build_id)(void *ctx, const char *path, uint8_t *out, size_t max);
+	void		*ctx;
+};
+
+#define RECORD_DEFAULT_BUFSIZE	(4u << 20)
 
 struct record_options {
 	struct hwt_host	*host;
 	const char	*backend;	/* "pt" */
 	const char	*output;	/* perf.data path; NULL: none */
 	const char	*raw;		/* hwt(8) -r -w: bare trace, no perf.data */
+	uint32_t	raw_thread;	/* whose: a tid, or an index (0: the first) */
 	size_t		bufsize;	/* bytes a thread; 0: default */
 	size_t		ring;		/* bytes kept a thread at the end; 0: all */
 	bool		follow;
@@ -25,31 +51,37 @@ struct record_options {
 	const struct record_filter *filters;
 	int		nfilters;
 	struct pt_cpu_config config;	/* without ranges */
-	/*
-	 * Finds a function's ranges in an image file (run-time independent;
-	 * image_function_ranges), so that the recorder needs no ELF reader.
-	 */
-	int (*resolve)(void *ctx, const char *path, const char *function,
-		       uint64_t *start, uint64_t *end, int max);
-	int (*vaddr_of)(void *ctx, const char *path, uint64_t pgoff, uint64_t *vaddr);
-	void		*ctx;
+	struct record_images images;
 	const char	*path;		/* program */
 	char *const	*argv;
 	const char *const *cmdline;	/* of hwt itself, for the header */
+	/* Called with the target's pid before it runs; may be NULL. */
+	void (*spawned)(void *ctx, pid_t pid);
+	void		*spawned_ctx;
+	/* Not 0: do not wait for children that outlive the target; may be NULL. */
+	const volatile sig_atomic_t *stop;
 };
 
 struct record_result {
-	int		status;		/* target's, as wait(2) gives it */
+	int		status;		/* target's, as wait(2) gives it; -1: never ran */
 	uint64_t	bytes;		/* of trace written */
 	uint64_t	lost;		/* bytes overwritten or not kept */
-	uint64_t	gaps;
+	uint64_t	gaps;		/* stops of the unit for want of room */
 	uint64_t	lost_records;
 	uint32_t	threads, processes;
+	uint32_t	untraced;	/* processes that no context could be made for */
 	uint64_t	started_ns, ended_ns;	/* CLOCK_MONOTONIC */
 	bool		filter_missed;	/* a filter's image or function never came */
 };
 
-/* 0, or -errno with *error a malloc'd sentence. */
+/*
+ * 0, or -errno with *error a malloc'd sentence.  What hwt_host and the target's
+ * spawn say (-ENOENT, -EACCES, -ENOEXEC; result->status is then -1), and:
+ * -EINVAL: options; -EOPNOTSUPP: the unit lacks something; -E2BIG: filters need
+ * more address ranges than there are; what writing the file says (-ENOSPC ...).
+ * If the target had begun it ran to its end, untraced from the error on, and
+ * what was written stays.
+ */
 int record_run(const struct record_options *options, struct record_result *result,
 	       char **error);
 

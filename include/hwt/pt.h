@@ -11,6 +11,19 @@
 #define PT_IP_FILTER_MAX_RANGES	2
 #define PT_CONFIG_VERSION	1
 
+/* Bits of IA32_RTIT_CTL (SDM vol. 3C, 33.2.8.2) that a client may set. */
+#define PT_CTL_CYCEN		(1ull << 1)
+#define PT_CTL_OS		(1ull << 2)
+#define PT_CTL_USER		(1ull << 3)
+#define PT_CTL_MTCEN		(1ull << 9)
+#define PT_CTL_TSCEN		(1ull << 10)
+#define PT_CTL_DISRETC		(1ull << 11)
+#define PT_CTL_BRANCHEN		(1ull << 13)
+/* Where mtc_freq, cyc_thresh and psb_freq go. */
+#define PT_CTL_MTCFREQ_SHIFT	14
+#define PT_CTL_CYCTHRESH_SHIFT	19
+#define PT_CTL_PSBFREQ_SHIFT	24
+
 /*
  * HWT_IOC_SET_CONFIG's `config` for "pt".
  * rtit_ctl uses the bits of IA32_RTIT_CTL (SDM vol. 3C, 33.2.8.2).  TraceEn,

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A context of hwt(4): one traced process. */
+#include "internal.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int allocate(struct context *ctx)
+{
+	struct recorder *r = ctx->r;
+	struct hwt_alloc alloc = {
+		.bufsize = r->bufsize,
+		.mode = HWT_MODE_THREAD,
+		.pid = (pid_t)ctx->pid,
+		.backend_name = r->opt->backend,
+		.ident = &ctx->ident,
+		.kqueue_fd = r->event_fd,
+	};
+	char name[64];
+	int err;
+
+	err = hwt_dev_ioctl(r->hwt, HWT_IOC_ALLOC, &alloc);
+	if (err)
+		return recorder_fail(r, err, "cannot trace process %u with '%s' and a buffer of %zu bytes: %s",
+				     ctx->pid, r->opt->backend, r->bufsize,
+				     strerror(-err));
+	snprintf(name, sizeof(name), "/dev/hwt_%d_%u", ctx->ident, ctx->pid);
+	err = hwt_dev_open(r->opt->host, name, &ctx->dev);
+	return err ? recorder_fail(r, err, "%s: %s", name, strerror(-err)) : 0;
+}
+
+/* Filters pause a thread where an image comes in, following where a child begins. */
+static uint32_t pauses(const struct record_options *opt)
+{
+	return (opt->nfilters ? HWT_PAUSE_EXEC | HWT_PAUSE_MMAP : 0) |
+	       (opt->follow ? HWT_PAUSE_FORK : 0);
+}
+
+int context_configure(struct context *ctx)
+{
+	struct pt_cpu_config config = ctx->r->opt->config;
+	struct hwt_set_config2 set = {
+		.pause = pauses(ctx->r->opt),
+		.config_version = PT_CONFIG_VERSION,
+		.config = (uintptr_t)&config,
+		.config_size = sizeof(config),
+	};
+	int i, err;
+
+	config.nranges = ctx->nranges;
+	for (i = 0; i < ctx->nranges; i++) {
+		config.ip_ranges[i].start = ctx->ranges[i].start;
+		config.ip_ranges[i].end = ctx->ranges[i].end;
+	}
+	err = hwt_dev_ioctl(ctx->dev, HWT_IOC_SET_CONFIG2, &set);
+	if (err == -EOPNOTSUPP)
+		return recorder_fail(ctx->r, err, "this trace unit (%s) lacks something that the options ask for; see hwt list",
+				     ctx->r->query.unit);
+	return err ? recorder_fail(ctx->r, err, "configuring the trace unit: %s",
+				   strerror(-err)) : 0;
+}
+
+int context_start(struct context *ctx)
+{
+	struct hwt_start start = { 0 };
+	int err;
+
+	if (ctx->started)
+		return 0;
+	err = hwt_dev_ioctl(ctx->dev, HWT_IOC_START, &start);
+	if (err)
+		return recorder_fail(ctx->r, err, "starting the trace: %s", strerror(-err));
+	ctx->started = true;
+	return 0;
+}
+
+int context_stop(struct context *ctx)
+{
+	struct hwt_stop stop = { 0 };
+	int err;
+
+	if (!ctx->started)
+		return 0;
+	err = hwt_dev_ioctl(ctx->dev, HWT_IOC_STOP, &stop);
+	if (err)
+		return recorder_fail(ctx->r, err, "stopping the trace: %s", strerror(-err));
+	ctx->started = false;
+	return 0;
+}
+
+int context_wake(struct context *ctx, uint32_t tid)
+{
+	struct hwt_wakeup_tid wake = { .tid = tid };
+	int err = hwt_dev_ioctl(ctx->dev, HWT_IOC_WAKEUP_TID, &wake);
+
+	return err == -ESRCH ? 0 : err;
+}
+
+int context_open(struct recorder *r, uint32_t pid)
+{
+	struct context *ctx = calloc(1, sizeof(*ctx));
+	int err;
+
+	if (!ctx)
+		return -ENOMEM;
+	ctx->r = r;
+	ctx->pid = pid;
+	ctx->exec_seen = true;
+	err = allocate(ctx);
+	if (!err)
+		err = context_configure(ctx);
+	if (!err)
+		err = buffer_open(ctx, pid);
+	if (!err && r->opt->nfilters == 0)
+		err = context_start(ctx);
+	if (err) {
+		context_abandon(ctx);
+		return err;
+	}
+	ctx->next = r->contexts;
+	r->contexts = ctx;
+	r->result->processes++;
+	return 0;
+}
+
+static void context_free(struct context *ctx)
+{
+	struct context **at;
+
+	for (at = &ctx->r->contexts; *at; at = &(*at)->next) {
+		if (*at == ctx) {
+			*at = ctx->next;
+			break;
+		}
+	}
+	if (ctx->dev)
+		hwt_dev_close(ctx->dev);
+	free(ctx);
+}
+
+int context_finish(struct context *ctx)
+{
+	int err = 0, each;
+
+	while (ctx->buffers) {
+		each = buffer_finish(ctx->buffers, 0);
+		err = err ? err : each;
+	}
+	context_free(ctx);
+	return err;
+}
+
+void context_abandon(struct context *ctx)
+{
+	struct buffer *b, *next;
+
+	for (b = ctx->buffers; b; b = next) {
+		next = b->next;
+		if (b->map)
+			hwt_dev_munmap(b->dev, (void *)(uintptr_t)b->map,
+				       ctx->r->bufsize);
+		hwt_dev_close(b->dev);
+		free(b);
+	}
+	context_free(ctx);
+}

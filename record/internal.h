@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the recorder's files share. */
+#ifndef RECORD_INTERNAL_H
+#define RECORD_INTERNAL_H
+
+#include "record.h"
+#include "sink.h"
+
+struct recorder;
+struct context;
+
+/* One thread's trace buffer, mapped. */
+struct buffer {
+	struct buffer	*next;
+	struct context	*ctx;
+	struct hwt_dev	*dev;
+	const uint8_t	*map;
+	uint32_t	tid;
+	uint64_t	tail;		/* written to the file up to here */
+	uint64_t	events_lost;	/* as the last BUFFER record counted */
+	bool		gap;		/* one precedes the next bytes */
+};
+
+/* An address range that a context's unit filters by. */
+struct range {
+	int		filter;		/* index in options->filters */
+	uint64_t	start, end;	/* inclusive */
+	uint64_t	map_addr, map_len;
+};
+
+/* A traced process. */
+struct context {
+	struct context	*next;
+	struct recorder	*r;
+	struct hwt_dev	*dev;		/* for its ioctls */
+	struct buffer	*buffers;
+	uint32_t	pid;
+	int		ident;
+	bool		started;
+	bool		ended;		/* its EXIT was seen */
+	bool		exec_seen;	/* the next mapping of a file is the program's */
+	struct range	ranges[PT_IP_FILTER_MAX_RANGES];
+	int		nranges;
+	char		program[HWT_PATH_MAX];	/* "": not known yet */
+};
+
+struct recorder {
+	const struct record_options *opt;
+	struct record_result *result;
+	struct sink	sink;
+	struct hwt_dev	*hwt;		/* /dev/hwt */
+	struct hwt_query query;
+	struct context	*contexts;
+	size_t		bufsize;	/* bytes a buffer */
+	int		event_fd;	/* signalled by every context's records */
+	pid_t		pid;		/* the target */
+	bool		ended;		/* the target has */
+	uint64_t	filters_met;	/* bit i: filter i got a range */
+	void		*records;	/* room for RECORD_GET2 */
+	size_t		records_size;
+	char		*error;
+};
+
+/* Keeps the first sentence; returns err. */
+__attribute__((format(printf, 3, 4)))
+int recorder_fail(struct recorder *r, int err, const char *fmt, ...);
+
+/* buffer.c: opens and maps the node of a thread. -errno. */
+int buffer_open(struct context *ctx, uint32_t tid);
+struct buffer *buffer_find(struct context *ctx, uint32_t tid);
+/* Where the unit stands now. -errno. */
+int buffer_head(struct buffer *b, uint64_t *head);
+/* Writes what is there up to head and gives the room back (not in ring mode). */
+int buffer_save(struct buffer *b, uint64_t head);
+/* The last bytes; then unmaps, closes, frees.  end: where the stream ends at least. */
+int buffer_finish(struct buffer *b, uint64_t end);
+
+/* context.c: allocates and configures; starts unless filters are to come first. */
+int context_open(struct recorder *r, uint32_t pid);
+int context_configure(struct context *ctx);
+int context_start(struct context *ctx);
+int context_stop(struct context *ctx);
+/* Lets a paused thread go on. */
+int context_wake(struct context *ctx, uint32_t tid);
+/* Saves and closes all buffers, then the context. */
+int context_finish(struct context *ctx);
+/* Closes without saving: its threads run on, untraced. */
+void context_abandon(struct context *ctx);
+
+/* events.c: takes all queued records of a context. -errno. */
+int events_drain(struct context *ctx);
+
+/* filter.c: the context's ranges after a change of its maps. -errno. */
+int filter_map(struct context *ctx, const struct hwt_rec_mmap *map);
+int filter_unmap(struct context *ctx, uint64_t addr, uint64_t len);
+int filter_exec(struct context *ctx);
+
+#endif

@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "internal.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define FLUSH_MS	100	/* trace bytes are in the file after this */
+#define EXIT_GRACE_MS	2000	/* for the EXIT record once the target has ended */
+#define RECORDS_SIZE	(64u << 10)
+
+int recorder_fail(struct recorder *r, int err, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (r->error)
+		return err;
+	va_start(ap, fmt);
+	if (vasprintf(&r->error, fmt, ap) < 0)
+		r->error = NULL;
+	va_end(ap);
+	return err;
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+static uint64_t rtit_ctl_of(const struct pt_cpu_config *c)
+{
+	uint64_t ctl = c->rtit_ctl;
+
+	if (ctl & PT_CTL_MTCEN)
+		ctl |= (uint64_t)c->mtc_freq << PT_CTL_MTCFREQ_SHIFT;
+	if (ctl & PT_CTL_CYCEN)
+		ctl |= (uint64_t)c->cyc_thresh << PT_CTL_CYCTHRESH_SHIFT;
+	return ctl | (uint64_t)c->psb_freq << PT_CTL_PSBFREQ_SHIFT;
+}
+
+static int find_backend(struct recorder *r)
+{
+	uint32_t i;
+	int err;
+
+	for (i = 0;; i++) {
+		r->query = (struct hwt_query){ .index = i };
+		err = hwt_dev_ioctl(r->hwt, HWT_IOC_QUERY, &r->query);
+		if (err && err != -ENXIO)
+			return recorder_fail(r, -ENXIO, "there is no backend '%s' here; see hwt list",
+					     r->opt->backend);
+		if (strncmp(r->query.name, r->opt->backend, sizeof(r->query.name)) == 0)
+			break;
+	}
+	if (err)
+		return recorder_fail(r, err, "backend '%s' has no trace unit here",
+				     r->opt->backend);
+	if (r->opt->ring && !(r->query.flags & HWT_QUERY_RING))
+		return recorder_fail(r, -EOPNOTSUPP, "backend '%s' has no ring mode",
+				     r->opt->backend);
+	return 0;
+}
+
+static int setup(struct recorder *r)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	int err;
+
+	r->bufsize = r->opt->bufsize ? r->opt->bufsize : RECORD_DEFAULT_BUFSIZE;
+	if (r->bufsize < r->opt->ring)
+		r->bufsize = (r->opt->ring + page - 1) / page * page;
+	r->records_size = RECORDS_SIZE;
+	r->records = malloc(r->records_size);
+	r->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (!r->records || r->event_fd < 0)
+		return recorder_fail(r, -ENOMEM, "out of memory or descriptors");
+	err = hwt_dev_open(r->opt->host, "/dev/hwt", &r->hwt);
+	if (err)
+		return recorder_fail(r, err, "/dev/hwt: %s", strerror(-err));
+	return find_backend(r);
+}
+
+/* The file is made only once the program is known to start. */
+static int open_output(struct recorder *r)
+{
+	int err = sink_open(&r->sink, r->opt, &r->query, rtit_ctl_of(&r->opt->config));
+
+	return err ? recorder_fail(r, err, "%s: %s", r->sink.path, strerror(-err)) : 0;
+}
+
+static void tell_ready(struct recorder *r)
+{
+	ssize_t done;
+
+	if (r->opt->ready_fd < 0)
+		return;
+	do
+		done = write(r->opt->ready_fd, "", 1);
+	while (done < 0 && errno == EINTR);
+	close(r->opt->ready_fd);
+}
+
+static int release(struct recorder *r)
+{
+	int err;
+
+	if (r->opt->spawned)
+		r->opt->spawned(r->opt->spawned_ctx, r->pid);
+	tell_ready(r);
+	r->result->started_ns = now_ns();
+	err = hwt_target_run(r->opt->host, r->pid);
+	return err ? recorder_fail(r, err, "starting the program: %s", strerror(-err)) : 0;
+}
+
+static void wait_for_events(struct recorder *r, int timeout_ms)
+{
+	struct pollfd fds[2] = {
+		{ .fd = r->event_fd, .events = POLLIN },
+		{ .fd = r->ended ? -1 : hwt_target_fd(r->opt->host, r->pid),
+		  .events = POLLIN },
+	};
+	uint64_t count;
+
+	if (poll(fds, 2, timeout_ms) > 0 && (fds[0].revents & POLLIN) &&
+	    read(r->event_fd, &count, sizeof(count)) < 0)
+		return;	/* another reader was faster; the queues tell */
+}
+
+/* Contexts may be added at the list's head meanwhile; those have their turn next. */
+static int drain_all(struct recorder *r)
+{
+	struct context *ctx, *next;
+	int err;
+
+	for (ctx = r->contexts; ctx; ctx = next) {
+		err = events_drain(ctx);
+		next = ctx->next;
+		if (!err && ctx->ended)
+			err = context_finish(ctx);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+static int save_all(struct recorder *r)
+{
+	struct context *ctx;
+	struct buffer *b;
+	uint64_t head;
+	int err = 0;
+
+	for (ctx = r->contexts; ctx && !err; ctx = ctx->next)
+		for (b = ctx->buffers; b && !err; b = b->next)
+			if (buffer_head(b, &head) == 0)
+				err = buffer_save(b, head);
+	return err ? err : sink_flush(&r->sink);
+}
+
+static void look_for_end(struct recorder *r)
+{
+	int status;
+
+	if (r->ended || hwt_target_wait(r->opt->host, r->pid, 0, &status) != 1)
+		return;
+	r->ended = true;
+	r->result->status = status;
+	r->result->ended_ns = now_ns();
+}
+
+static bool target_context_open(const struct recorder *r)
+{
+	const struct context *ctx;
+
+	for (ctx = r->contexts; ctx && ctx->pid != (uint32_t)r->pid; ctx = ctx->next)
+		;
+	return ctx != NULL;
+}
+
+static bool finished(const struct recorder *r)
+{
+	if (!r->ended)
+		return false;
+	if (!r->contexts || (r->opt->stop && *r->opt->stop))
+		return true;
+	/* Its EXIT record comes behind its end; do not hang if it does not. */
+	return target_context_open(r) &&
+	       now_ns() - r->result->ended_ns > EXIT_GRACE_MS * 1000000ull;
+}
+
+static int record_events(struct recorder *r)
+{
+	uint64_t saved = now_ns(), now;
+	int err;
+
+	while (!finished(r)) {
+		wait_for_events(r, r->ended ? 10 : FLUSH_MS);
+		look_for_end(r);
+		err = drain_all(r);
+		if (err)
+			return err;
+		now = now_ns();
+		if (now - saved < FLUSH_MS * 1000000ull)
+			continue;
+		saved = now;
+		err = save_all(r);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+static int finish_all(struct recorder *r)
+{
+	int err = 0, each;
+
+	while (r->contexts) {
+		each = context_finish(r->contexts);
+		err = err ? err : each;
+	}
+	return err;
+}
+
+/* The recording is over, its target is not: it goes on by itself. */
+static void let_run(struct recorder *r)
+{
+	int status;
+
+	while (r->contexts)
+		context_abandon(r->contexts);
+	if (r->hwt)
+		hwt_dev_close(r->hwt);
+	r->hwt = NULL;
+	while (!r->ended && hwt_target_wait(r->opt->host, r->pid, -1, &status) != 1)
+		;
+	if (!r->ended) {
+		r->ended = true;
+		r->result->status = status;
+		r->result->ended_ns = now_ns();
+	}
+}
+
+/* Nothing of it has run yet. */
+static void kill_held(struct recorder *r)
+{
+	int status;
+
+	kill(r->pid, SIGKILL);
+	hwt_target_run(r->opt->host, r->pid);
+	while (hwt_target_wait(r->opt->host, r->pid, -1, &status) == -EINTR)
+		;
+}
+
+static int run_target(struct recorder *r)
+{
+	int err, closed;
+
+	err = open_output(r);
+	if (!err)
+		err = context_open(r, (uint32_t)r->pid);
+	if (!err)
+		err = release(r);
+	if (err) {
+		while (r->contexts)
+			context_abandon(r->contexts);
+		kill_held(r);
+		sink_close(&r->sink);
+		return err;
+	}
+	err = record_events(r);
+	if (!err)
+		err = finish_all(r);
+	/* Closed first, so that the file is whole however long the target lasts. */
+	closed = sink_close(&r->sink);
+	err = err ? err : closed;
+	if (err)
+		recorder_fail(r, err, "%s: %s; what was written up to there is kept",
+			      r->sink.path ? r->sink.path : "recording", strerror(-err));
+	let_run(r);
+	return err;
+}
+
+static void teardown(struct recorder *r)
+{
+	r->result->bytes = r->sink.bytes;
+	r->result->filter_missed = r->opt->nfilters > 0 &&
+		r->filters_met != (1ull << r->opt->nfilters) - 1;
+	if (r->hwt)
+		hwt_dev_close(r->hwt);
+	if (r->event_fd >= 0)
+		close(r->event_fd);
+	free(r->records);
+}
+
+int record_run(const struct record_options *options, struct record_result *result,
+	       char **error)
+{
+	struct recorder r = {
+		.opt = options, .result = result, .event_fd = -1, .sink.raw_fd = -1,
+	};
+	int err;
+
+	*result = (struct record_result){ .status = -1 };
+	*error = NULL;
+	if (options->nfilters > 63)
+		return -EINVAL;
+	err = setup(&r);
+	if (!err)
+		err = hwt_target_spawn(options->host, options->path, options->argv, &r.pid,
+				       &r.error);
+	if (!err)
+		err = run_target(&r);
+	teardown(&r);
+	if (err && !r.error)
+		recorder_fail(&r, err, "%s", strerror(-err));
+	if (!err) {
+		free(r.error);
+		r.error = NULL;
+	}
+	*error = r.error;
+	return err;
+}

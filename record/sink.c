@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "sink.h"
+#include "container/perfdata.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+static int open_raw(struct sink *s, const struct record_options *opt)
+{
+	s->raw_fd = open(opt->raw, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	s->raw_thread = opt->raw_thread;
+	return s->raw_fd < 0 ? -errno : 0;
+}
+
+int sink_open(struct sink *s, const struct record_options *opt,
+	      const struct hwt_query *query, uint64_t rtit_ctl)
+{
+	struct perfdata_params params = {
+		.backend = opt->backend,
+		.argv = opt->cmdline,
+		.rtit_ctl = rtit_ctl,
+		.caps = query->caps,
+		.ncaps = query->ncaps,
+		.time_hz = query->time_hz,
+		.host = query->host,
+		.build_id = opt->images.build_id,
+		.build_id_ctx = opt->images.ctx,
+	};
+
+	*s = (struct sink){ .raw_fd = -1 };
+	if (opt->raw) {
+		s->path = opt->raw;
+		return open_raw(s, opt);
+	}
+	s->path = opt->output;
+	return opt->output ? perfdata_create(opt->output, &params, &s->perf) : 0;
+}
+
+void sink_thread(struct sink *s, uint32_t tid)
+{
+	if (s->raw_tid == 0 && (s->raw_thread == s->threads || s->raw_thread == tid))
+		s->raw_tid = tid;
+	s->threads++;
+}
+
+int sink_record(struct sink *s, const struct hwt_rec *rec)
+{
+	int err = s->perf ? perfdata_write_record(s->perf, rec) : 0;
+
+	/* The queue's own records are well-formed; a malformed one is not written. */
+	return err == -EINVAL ? 0 : err;
+}
+
+static int write_raw(struct sink *s, const uint8_t *p, size_t n)
+{
+	ssize_t done;
+
+	while (n > 0) {
+		done = write(s->raw_fd, p, n);
+		if (done < 0 && errno == EINTR)
+			continue;
+		if (done < 0)
+			return -errno;
+		p += done;
+		n -= (size_t)done;
+	}
+	return 0;
+}
+
+int sink_trace(struct sink *s, uint32_t pid, uint32_t tid, uint64_t position,
+	       const void *bytes, size_t n, bool gap, bool final)
+{
+	int err = 0;
+
+	if (s->perf)
+		err = perfdata_write_trace(s->perf, pid, tid, position, bytes, n, gap,
+					   final);
+	else if (s->raw_fd >= 0 && tid == s->raw_tid)
+		err = write_raw(s, bytes, n);
+	else if (s->raw_fd >= 0)
+		return 0;
+	if (!err)
+		s->bytes += n;
+	return err;
+}
+
+int sink_filter(struct sink *s, const char *text)
+{
+	return s->perf ? perfdata_set_filter(s->perf, text) : 0;
+}
+
+int sink_flush(struct sink *s)
+{
+	return s->perf ? perfdata_flush(s->perf) : 0;
+}
+
+int sink_close(struct sink *s)
+{
+	int err = 0;
+
+	if (s->perf)
+		err = perfdata_close(s->perf);
+	if (s->raw_fd >= 0 && close(s->raw_fd))
+		err = -errno;
+	s->perf = NULL;
+	s->raw_fd = -1;
+	return err;
+}

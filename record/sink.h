@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Where a recording goes: a perf.data file, a bare trace, or nowhere. */
+#ifndef RECORD_SINK_H
+#define RECORD_SINK_H
+
+#include "record.h"
+
+struct perfdata_writer;
+
+struct sink {
+	const char	*path;		/* for messages; NULL: nowhere */
+	struct perfdata_writer *perf;
+	int		raw_fd;		/* -1: none */
+	uint32_t	raw_thread;	/* index or tid */
+	uint32_t	raw_tid;	/* 0: not seen yet */
+	uint32_t	threads;	/* seen so far */
+	uint64_t	bytes;
+};
+
+/* 0 or -errno. */
+int sink_open(struct sink *s, const struct record_options *opt,
+	      const struct hwt_query *query, uint64_t rtit_ctl);
+/* A thread's buffer came to be (bare trace: is it the one that is wanted?). */
+void sink_thread(struct sink *s, uint32_t tid);
+int sink_record(struct sink *s, const struct hwt_rec *rec);
+int sink_trace(struct sink *s, uint32_t pid, uint32_t tid, uint64_t position,
+	       const void *bytes, size_t n, bool gap, bool final);
+/* Address filters as perf writes them. */
+int sink_filter(struct sink *s, const char *text);
+int sink_flush(struct sink *s);
+/* 0 or the first error. */
+int sink_close(struct sink *s);
+
+#endif

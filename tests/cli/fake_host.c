@@ -1,0 +1,515 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "fake_host.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define MAX_BUFFERS	64
+#define MAX_CONTEXTS	8
+#define QUEUE_SIZE	(1u << 20)
+
+struct fbuffer {
+	uint32_t	pid, tid;
+	uint8_t		*bytes;
+	uint64_t	head, tail;
+	bool		full_mode, dead, paused;
+};
+
+struct fcontext {
+	uint32_t	pid;
+	int		ident, event_fd, refs;
+	size_t		bufsize;
+	bool		started, gone;
+	uint32_t	pause;
+	char		*queue;
+	size_t		used;
+};
+
+struct hwt_host {
+	struct fake_options opt;
+	pthread_mutex_t	lock;
+	pthread_cond_t	changed;
+	pthread_t	thread;
+	bool		running, ended;
+	int		end_fd;
+	struct fcontext	contexts[MAX_CONTEXTS];
+	int		ncontexts;
+	struct fbuffer	buffers[MAX_BUFFERS];
+	int		nbuffers;
+	struct fake_facts facts;
+};
+
+struct hwt_dev {
+	struct hwt_host	*host;
+	struct fcontext	*ctx;		/* NULL: /dev/hwt */
+	struct fbuffer	*buffer;
+};
+
+struct hwt_host *fake_host_new(const struct fake_options *options)
+{
+	struct hwt_host *h = calloc(1, sizeof(*h));
+
+	h->opt = *options;
+	pthread_mutex_init(&h->lock, NULL);
+	pthread_cond_init(&h->changed, NULL);
+	h->end_fd = eventfd(0, EFD_CLOEXEC);
+	return h;
+}
+
+void fake_host_free(struct hwt_host *h)
+{
+	int i;
+
+	if (h->running)
+		pthread_join(h->thread, NULL);
+	for (i = 0; i < h->ncontexts; i++)
+		free(h->contexts[i].queue);
+	for (i = 0; i < h->nbuffers; i++)
+		free(h->buffers[i].bytes);
+	close(h->end_fd);
+	free(h);
+}
+
+struct fake_facts fake_facts(struct hwt_host *h)
+{
+	struct fake_facts facts;
+
+	pthread_mutex_lock(&h->lock);
+	facts = h->facts;
+	pthread_mutex_unlock(&h->lock);
+	return facts;
+}
+
+/* ---- the target: called with the lock held ---- */
+
+static struct fcontext *context_of(struct hwt_host *h, uint32_t pid)
+{
+	int i;
+
+	for (i = 0; i < h->ncontexts; i++)
+		if (h->contexts[i].pid == pid && !h->contexts[i].gone)
+			return &h->contexts[i];
+	return NULL;
+}
+
+static struct fbuffer *buffer_of(struct hwt_host *h, uint32_t tid)
+{
+	int i;
+
+	for (i = h->nbuffers - 1; i >= 0; i--)
+		if (h->buffers[i].tid == tid)
+			return &h->buffers[i];
+	return NULL;
+}
+
+static struct fbuffer *buffer_make(struct hwt_host *h, struct fcontext *ctx, uint32_t tid)
+{
+	struct fbuffer *b = &h->buffers[h->nbuffers++];
+
+	*b = (struct fbuffer){ .pid = ctx->pid, .tid = tid };
+	b->bytes = calloc(1, ctx->bufsize);
+	return b;
+}
+
+/* Queues a record; waits for room as a host that may hold its threads does. */
+static void queue(struct hwt_host *h, struct fcontext *ctx, uint16_t type, uint32_t tid,
+		  uint16_t flags, const void *payload, size_t n, const char *path)
+{
+	struct fbuffer *b = buffer_of(h, tid);
+	size_t tail = path ? strlen(path) + 1 : 0;
+	size_t size = (sizeof(struct hwt_rec) + n + tail + 7) / 8 * 8;
+	struct hwt_rec rec = {
+		.size = (uint32_t)size, .type = type, .flags = flags, .pid = ctx->pid,
+		.tid = tid, .cpu = -1, .position = b ? b->head : 0,
+	};
+	uint64_t one = 1;
+
+	while (ctx->used + size > QUEUE_SIZE && !ctx->gone)
+		pthread_cond_wait(&h->changed, &h->lock);
+	if (ctx->gone)
+		return;
+	memset(ctx->queue + ctx->used, 0, size);
+	memcpy(ctx->queue + ctx->used, &rec, sizeof(rec));
+	memcpy(ctx->queue + ctx->used + sizeof(rec), payload, n);
+	if (path)
+		memcpy(ctx->queue + ctx->used + sizeof(rec) + n, path, tail);
+	ctx->used += size;
+	if (ctx->event_fd >= 0 && write(ctx->event_fd, &one, sizeof(one)) < 0)
+		abort();
+}
+
+static void wait_woken(struct hwt_host *h, struct fcontext *ctx, struct fbuffer *b)
+{
+	while (b->paused && !ctx->gone)
+		pthread_cond_wait(&h->changed, &h->lock);
+}
+
+static void step_trace(struct hwt_host *h, const struct fake_step *s)
+{
+	struct fbuffer *b = buffer_of(h, s->tid);
+	struct fcontext *ctx = b ? context_of(h, b->pid) : NULL;
+	struct hwt_rec_buffer rec = { .buf_id = s->tid };
+	uint64_t i;
+
+	if (!ctx || !ctx->started) {
+		h->facts.untraced += s->n;
+		return;
+	}
+	for (i = 0; i < s->n && !ctx->gone; i++) {
+		if (b->full_mode && b->head - b->tail == ctx->bufsize) {
+			rec.head = b->head;
+			queue(h, ctx, HWT_REC_BUFFER, s->tid, 0, &rec, sizeof(rec), NULL);
+		}
+		while (b->full_mode && b->head - b->tail == ctx->bufsize && !ctx->gone)
+			pthread_cond_wait(&h->changed, &h->lock);
+		b->bytes[b->head % ctx->bufsize] = fake_byte(s->tid, b->head);
+		b->head++;
+	}
+}
+
+static void step_mmap(struct hwt_host *h, struct fcontext *ctx, const struct fake_step *s)
+{
+	struct hwt_rec_mmap rec = {
+		.addr = s->addr, .len = s->len, .pgoff = s->n, .prot = PROT_READ | PROT_EXEC,
+	};
+	struct fbuffer *b = buffer_of(h, s->tid);
+
+	b->paused = ctx->pause & HWT_PAUSE_MMAP;
+	queue(h, ctx, HWT_REC_MMAP, s->tid, b->paused ? HWT_REC_PAUSED : 0, &rec,
+	      sizeof(rec), s->path);
+	wait_woken(h, ctx, b);
+}
+
+/* The child waits until it was woken, through its context or its parent's. */
+static void step_fork(struct hwt_host *h, struct fcontext *ctx, const struct fake_step *s)
+{
+	struct hwt_rec_fork rec = {
+		.child_pid = (uint32_t)s->n, .child_tid = (uint32_t)s->n
+	};
+	struct fbuffer *parent = buffer_of(h, s->tid);
+
+	parent->paused = ctx->pause & HWT_PAUSE_FORK;
+	queue(h, ctx, HWT_REC_FORK, s->tid, parent->paused ? HWT_REC_PAUSED : 0, &rec,
+	      sizeof(rec), NULL);
+	wait_woken(h, ctx, parent);
+}
+
+static void step(struct hwt_host *h, const struct fake_step *s)
+{
+	struct fcontext *ctx = context_of(h, s->pid);
+	struct hwt_rec_thread thread = { .tid = s->tid };
+	struct hwt_rec_munmap un = { s->addr, s->len };
+	struct hwt_rec_exec exec = { .old_tid = s->tid };
+	struct hwt_rec_lost lost = { s->n };
+	struct hwt_rec_buffer full = { .buf_id = s->tid, .flags = HWT_BUF_FULL, .lost = s->n };
+	struct hwt_rec_exit ended = { 0 };
+	struct fbuffer *b = buffer_of(h, s->tid);
+
+	if (s->op == FAKE_TRACE)
+		step_trace(h, s);
+	if (!ctx || s->op == FAKE_TRACE)
+		return;
+	switch (s->op) {
+	case FAKE_THREAD:
+		b = buffer_make(h, ctx, s->tid);
+		queue(h, ctx, HWT_REC_THREAD_CREATE, s->tid, 0, &thread, sizeof(thread), NULL);
+		/* As a host that lets a thread run once its buffer is known. */
+		while (!ctx->gone && !b->full_mode && !h->opt.free_threads)
+			pthread_cond_wait(&h->changed, &h->lock);
+		break;
+	case FAKE_THREAD_EXIT:
+		queue(h, ctx, HWT_REC_THREAD_EXIT, s->tid, 0, &thread, sizeof(thread), NULL);
+		break;
+	case FAKE_MMAP:
+		step_mmap(h, ctx, s);
+		break;
+	case FAKE_MUNMAP:
+		queue(h, ctx, HWT_REC_MUNMAP, s->tid, 0, &un, sizeof(un), NULL);
+		break;
+	case FAKE_EXEC:
+		queue(h, ctx, HWT_REC_EXEC, s->tid, 0, &exec, sizeof(exec), s->path);
+		break;
+	case FAKE_FORK:
+		step_fork(h, ctx, s);
+		break;
+	case FAKE_LOST:
+		queue(h, ctx, HWT_REC_LOST, s->tid, 0, &lost, sizeof(lost), NULL);
+		break;
+	case FAKE_GAP:
+		full.head = b->head;
+		queue(h, ctx, HWT_REC_BUFFER, s->tid, 0, &full, sizeof(full), NULL);
+		break;
+	case FAKE_EXIT:
+		queue(h, ctx, HWT_REC_EXIT, s->tid, 0, &ended, sizeof(ended), NULL);
+		break;
+	case FAKE_DIE:
+		b->dead = true;
+		break;
+	default:
+		break;
+	}
+}
+
+static void *target(void *arg)
+{
+	struct hwt_host *h = arg;
+	const struct fake_step *s;
+	struct fake_step full;
+	uint64_t one = 1;
+
+	pthread_mutex_lock(&h->lock);
+	for (s = h->opt.script; s->op != FAKE_END; s++) {
+		full = *s;
+		full.pid = full.pid ? full.pid : FAKE_PID;
+		full.tid = full.tid ? full.tid : full.pid;
+		step(h, &full);
+	}
+	h->ended = true;
+	if (write(h->end_fd, &one, sizeof(one)) < 0)
+		abort();
+	pthread_cond_broadcast(&h->changed);
+	pthread_mutex_unlock(&h->lock);
+	return NULL;
+}
+
+int hwt_target_spawn(struct hwt_host *h, const char *path, char *const argv[], pid_t *pid,
+		     char **error)
+{
+	*pid = (pid_t)FAKE_PID;
+	if (h->opt.spawn_error && asprintf(error, "%s: no such program", path) < 0)
+		*error = NULL;
+	return h->opt.spawn_error;
+}
+
+int hwt_target_run(struct hwt_host *h, pid_t pid)
+{
+	struct fcontext *ctx;
+
+	pthread_mutex_lock(&h->lock);
+	ctx = context_of(h, FAKE_PID);
+	h->facts.ran = true;
+	h->facts.started_at_run = ctx && ctx->started;
+	h->running = true;
+	pthread_mutex_unlock(&h->lock);
+	return -pthread_create(&h->thread, NULL, target, h);
+}
+
+int hwt_target_wait(struct hwt_host *h, pid_t pid, int timeout_ms, int *status)
+{
+	int ended;
+
+	pthread_mutex_lock(&h->lock);
+	while (timeout_ms < 0 && !h->ended)
+		pthread_cond_wait(&h->changed, &h->lock);
+	ended = h->ended;
+	pthread_mutex_unlock(&h->lock);
+	*status = h->opt.status;
+	return ended;
+}
+
+int hwt_target_fd(struct hwt_host *h, pid_t pid)
+{
+	return h->end_fd;
+}
+
+/* ---- devices ---- */
+
+int hwt_dev_open(struct hwt_host *h, const char *name, struct hwt_dev **out)
+{
+	struct hwt_dev *dev = calloc(1, sizeof(*dev));
+	unsigned int tid;
+	int ident, err = 0;
+
+	dev->host = h;
+	pthread_mutex_lock(&h->lock);
+	if (strcmp(name, "/dev/hwt") != 0) {
+		if (sscanf(name, "/dev/hwt_%d_%u", &ident, &tid) != 2 || ident < 1 ||
+		    ident > h->ncontexts)
+			err = -ENOENT;
+		dev->buffer = err ? NULL : buffer_of(h, tid);
+		if (!dev->buffer)
+			err = -ENOENT;
+		else
+			dev->ctx = &h->contexts[ident - 1];
+	}
+	if (dev->ctx)
+		dev->ctx->refs++;
+	if (!err)
+		h->facts.open_devs++;
+	pthread_mutex_unlock(&h->lock);
+	if (err)
+		free(dev);
+	else
+		*out = dev;
+	return err;
+}
+
+void hwt_dev_close(struct hwt_dev *dev)
+{
+	pthread_mutex_lock(&dev->host->lock);
+	dev->host->facts.open_devs--;
+	if (dev->ctx && --dev->ctx->refs == 0)
+		dev->ctx->gone = true;
+	pthread_cond_broadcast(&dev->host->changed);
+	pthread_mutex_unlock(&dev->host->lock);
+	free(dev);
+}
+
+int hwt_dev_mmap(struct hwt_dev *dev, size_t length, off_t offset, void **out)
+{
+	pthread_mutex_lock(&dev->host->lock);
+	dev->host->facts.mappings++;
+	*out = dev->buffer->bytes + offset;
+	pthread_mutex_unlock(&dev->host->lock);
+	return 0;
+}
+
+int hwt_dev_munmap(struct hwt_dev *dev, void *addr, size_t length)
+{
+	pthread_mutex_lock(&dev->host->lock);
+	dev->host->facts.mappings--;
+	pthread_mutex_unlock(&dev->host->lock);
+	return 0;
+}
+
+static int do_alloc(struct hwt_host *h, struct hwt_alloc *a)
+{
+	struct fcontext *ctx = &h->contexts[h->ncontexts];
+
+	if ((uint32_t)a->pid == h->opt.alloc_fails_for)
+		return -ESRCH;
+	*ctx = (struct fcontext){
+		.pid = (uint32_t)a->pid, .ident = ++h->ncontexts,
+		.event_fd = a->kqueue_fd, .bufsize = a->bufsize,
+	};
+	ctx->queue = malloc(QUEUE_SIZE);
+	buffer_make(h, ctx, ctx->pid);
+	*a->ident = ctx->ident;
+	return 0;
+}
+
+static int do_query(struct hwt_query *q)
+{
+	static const char *const names[] = { "none", "pt" };
+
+	if (q->index > 1)
+		return -ENOENT;
+	snprintf(q->name, sizeof(q->name), "%s", names[q->index]);
+	snprintf(q->host, sizeof(q->host), "fake");
+	q->flags = HWT_QUERY_RING;
+	q->nranges = 2;
+	return q->index == 0 ? -ENXIO : 0;
+}
+
+static int do_config(struct hwt_host *h, struct fcontext *ctx, struct hwt_set_config2 *set)
+{
+	h->facts.configs++;
+	h->facts.last_pause = ctx->pause = set->pause;
+	if (set->config)
+		memcpy(&h->facts.last_config, (void *)(uintptr_t)set->config,
+		       sizeof(h->facts.last_config));
+	return 0;
+}
+
+static int do_records(struct fcontext *ctx, struct hwt_record_get2 *get)
+{
+	const struct hwt_rec *rec;
+	size_t at;
+
+	for (at = 0; at < ctx->used; at += rec->size) {
+		rec = (const struct hwt_rec *)(const void *)(ctx->queue + at);
+		if (at + rec->size > get->size)
+			break;
+	}
+	get->used = (uint32_t)at;
+	if (at == 0 && ctx->used) {
+		get->used = ((const struct hwt_rec *)(const void *)ctx->queue)->size;
+		return -EINVAL;
+	}
+	memcpy((void *)(uintptr_t)get->buf, ctx->queue, at);
+	memmove(ctx->queue, ctx->queue + at, ctx->used - at);
+	ctx->used -= at;
+	return 0;
+}
+
+static int do_svc(struct hwt_host *h, struct hwt_svc_buf *svc)
+{
+	const struct pt_svc_buf *pt = svc->data;
+	struct fbuffer *b = buffer_of(h, (uint32_t)pt->buf_id);
+
+	if (!b)
+		return -ENOENT;
+	if (pt->tail < b->tail || pt->tail > b->head)
+		return -EINVAL;
+	b->full_mode = true;
+	b->tail = pt->tail;
+	return 0;
+}
+
+static int do_wake(struct hwt_host *h, uint32_t tid)
+{
+	struct fbuffer *b = buffer_of(h, tid);
+	int i;
+
+	/* A forked child stands behind its parent's flag in this fake. */
+	for (i = 0; !b && i < h->nbuffers; i++)
+		h->buffers[i].paused = false;
+	if (b) {
+		b->paused = false;
+		for (i = 0; i < h->nbuffers && b->pid != FAKE_PID; i++)
+			h->buffers[i].paused = false;
+	}
+	return b ? 0 : -ESRCH;
+}
+
+static int dispatch(struct hwt_dev *dev, unsigned long request, void *arg)
+{
+	struct hwt_host *h = dev->host;
+
+	if (request == h->opt.fail_ioctl)
+		return h->opt.fail_with;
+	switch (request) {
+	case HWT_IOC_ALLOC:
+		return do_alloc(h, arg);
+	case HWT_IOC_QUERY:
+		return do_query(arg);
+	case HWT_IOC_SET_CONFIG2:
+		return do_config(h, dev->ctx, arg);
+	case HWT_IOC_START:
+		h->facts.starts++;
+		dev->ctx->started = true;
+		return 0;
+	case HWT_IOC_STOP:
+		h->facts.stops++;
+		dev->ctx->started = false;
+		return 0;
+	case HWT_IOC_RECORD_GET2:
+		return do_records(dev->ctx, arg);
+	case HWT_IOC_BUFPTR_GET:
+		*((struct hwt_bufptr_get *)arg)->data = dev->buffer->head;
+		return dev->buffer->dead ? -ESRCH : 0;
+	case HWT_IOC_SVC_BUF:
+		return do_svc(h, arg);
+	case HWT_IOC_WAKEUP_TID:
+		return do_wake(h, ((struct hwt_wakeup_tid *)arg)->tid);
+	}
+	return -ENOTTY;
+}
+
+int hwt_dev_ioctl(struct hwt_dev *dev, unsigned long request, void *arg)
+{
+	int err;
+
+	pthread_mutex_lock(&dev->host->lock);
+	err = dispatch(dev, request, arg);
+	pthread_cond_broadcast(&dev->host->changed);
+	pthread_mutex_unlock(&dev->host->lock);
+	return err;
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * libhwt for tests of the recorder: devices in this process, and a target that
+ * is a script run by a thread.  As hwt(4): a unit in full mode waits for room,
+ * a paused thread waits until it is woken, ring mode overwrites.
+ */
+#ifndef TESTS_CLI_FAKE_HOST_H
+#define TESTS_CLI_FAKE_HOST_H
+
+#include <hwt/libhwt.h>
+
+enum fake_op {
+	FAKE_END,		/* of the script; the target has ended */
+	FAKE_THREAD,		/* tid begins: THREAD_CREATE */
+	FAKE_TRACE,		/* tid's unit emits n bytes, if it is started */
+	FAKE_THREAD_EXIT,	/* tid ends: THREAD_EXIT */
+	FAKE_MMAP,		/* path at addr, len, pgoff n; pauses if configured */
+	FAKE_MUNMAP,
+	FAKE_EXEC,
+	FAKE_FORK,		/* child pid n; pauses the child if configured */
+	FAKE_LOST,		/* n records */
+	FAKE_GAP,		/* BUFFER record that counts n stops of tid */
+	FAKE_EXIT,		/* process pid's EXIT record */
+	FAKE_DIE,		/* the node of tid dies with it: BUFPTR_GET fails */
+};
+
+struct fake_step {
+	enum fake_op	op;
+	uint32_t	pid, tid;	/* 0: FAKE_PID */
+	uint64_t	n;
+	uint64_t	addr, len;
+	const char	*path;
+};
+
+/* Beyond what Linux gives to processes: a kill(2) of it must hit nobody. */
+#define FAKE_PID	0x7fff0000u
+/* The byte at a position of a thread's stream. */
+static inline uint8_t fake_byte(uint32_t tid, uint64_t position)
+{
+	return (uint8_t)((position * 2654435761u + tid * 97u) >> 7);
+}
+
+struct fake_options {
+	const struct fake_step *script;
+	int	status;			/* target's, as wait(2) gives it */
+	int	spawn_error;
+	unsigned long fail_ioctl;	/* this request ... */
+	int	fail_with;		/* ... fails with this */
+	bool	free_threads;		/* new ones run before their buffer is known */
+	uint32_t alloc_fails_for;	/* ALLOC of this pid gives ESRCH */
+};
+struct hwt_host *fake_host_new(const struct fake_options *options);
+void fake_host_free(struct hwt_host *host);
+
+/* What happened. */
+struct fake_facts {
+	int	starts, stops, configs;
+	int	open_devs, mappings;	/* now */
+	struct pt_cpu_config last_config;
+	uint32_t last_pause;
+	bool	ran;			/* hwt_target_run was called */
+	bool	started_at_run;		/* START had taken effect by then */
+	uint64_t untraced;		/* bytes emitted while not started */
+};
+struct fake_facts fake_facts(struct hwt_host *host);
+
+#endif

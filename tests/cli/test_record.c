@@ -1,0 +1,518 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The recorder against a scripted host: what comes into the file, byte by byte. */
+#include "fake_host.h"
+#include "fake_perfdata.h"
+#include "hw/pt.h"
+#include "record/record.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#define KIB	1024u
+#define PID	FAKE_PID
+#define T(n)	(FAKE_PID + (n))
+
+/* Functions of the images that the scripts map: ELF addresses. */
+static int ranges_of(void *ctx, const char *path, const char *function, uint64_t *start,
+		     uint64_t *end, int max)
+{
+	static const struct { const char *path, *name; uint64_t start, end; } row[] = {
+		{ "/lib/a.so", "f", 0x1100, 0x11ff },
+		{ "/lib/a.so", "g", 0x1200, 0x120f },
+		{ "/lib/a.so", "many", 0x1300, 0x130f },
+		{ "/lib/a.so", "many", 0x1310, 0x131f },
+		{ "/lib/a.so", "many", 0x1320, 0x132f },
+		{ "/lib/a.so", "elsewhere", 0x9000, 0x90ff },
+		{ "/bin/prog", "main", 0x401000, 0x40101f },
+	};
+	int n = 0;
+	size_t i;
+
+	for (i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
+		if (strcmp(row[i].path, path) || strcmp(row[i].name, function))
+			continue;
+		if (n < max) {
+			start[n] = row[i].start;
+			end[n] = row[i].end;
+		}
+		n++;
+	}
+	return n;
+}
+
+static int vaddr_of(void *ctx, const char *path, uint64_t pgoff, uint64_t *vaddr)
+{
+	*vaddr = strcmp(path, "/bin/prog") ? pgoff : pgoff + 0x400000;
+	return 0;
+}
+
+struct run {
+	struct record_options opt;
+	struct record_result result;
+	struct fake_facts facts;
+	char	*error;
+	int	err;
+};
+
+static struct record_options defaults(void)
+{
+	return (struct record_options){
+		.backend = "pt", .output = "x", .bufsize = 16 * KIB, .ready_fd = -1,
+		.images = { .ranges = ranges_of, .vaddr_of = vaddr_of },
+		.config = { .rtit_ctl = PT_CTL_USER | PT_CTL_BRANCHEN },
+		.path = "/bin/prog",
+	};
+}
+
+static void run(struct run *t, const struct fake_options *fake)
+{
+	t->opt.host = fake_host_new(fake);
+	t->err = record_run(&t->opt, &t->result, &t->error);
+	t->facts = fake_facts(t->opt.host);
+	fake_host_free(t->opt.host);
+	assert_int_equal(t->facts.open_devs, 0);
+	assert_int_equal(t->facts.mappings, 0);
+	if (t->err)
+		assert_non_null(t->error);
+	else
+		assert_null(t->error);
+}
+
+static void expect_stream(uint32_t tid, size_t bytes, size_t gaps)
+{
+	struct fake_stream *s = fake_stream(tid);
+
+	assert_int_equal(s->bytes, bytes);
+	assert_int_equal(s->gaps, gaps);
+	assert_int_equal(s->wrong, 0);
+	assert_int_equal(s->finals, 1);
+}
+
+static int fresh_file(void **state)
+{
+	memset(&fake_file, 0, sizeof(fake_file));
+	return 0;
+}
+
+static void one_thread_wraps_many_times(void **state)
+{
+	static const struct fake_step script[] = {
+		{ FAKE_TRACE, .n = 5 }, { FAKE_TRACE, .n = 1000 * KIB + 3 },
+		{ .op = FAKE_EXIT }, { .op = FAKE_END }
+	};
+	struct run t = { .opt = defaults() };
+
+	run(&t, &(struct fake_options){ .script = script, .status = 0x700 });
+	assert_int_equal(t.err, 0);
+	assert_int_equal(t.result.status, 0x700);
+	assert_int_equal(t.result.bytes, 1000 * KIB + 8);
+	assert_int_equal(t.result.lost, 0);
+	assert_int_equal(t.result.threads, 1);
+	assert_true(t.facts.started_at_run);
+	assert_int_equal(t.facts.untraced, 0);
+	assert_true(fake_file.closed);
+	expect_stream(PID, 1000 * KIB + 8, 0);
+}
+
+static void no_trace_still_ends_the_stream(void **state)
+{
+	static const struct fake_step script[] = { { .op = FAKE_EXIT }, { .op = FAKE_END } };
+	struct run t = { .opt = defaults() };
+
+	run(&t, &(struct fake_options){ .script = script });
+	assert_int_equal(t.err, 0);
+	expect_stream(PID, 0, 0);
+}
+
+static void many_threads_one_after_another(void **state)
+{
+	struct fake_step script[40 * 3 + 2] = { 0 };
+	struct run t = { .opt = defaults() };
+	uint32_t i, n = 0;
+
+	for (i = 1; i <= 40; i++) {
+		script[n++] = (struct fake_step){ FAKE_THREAD, .tid = T(i) };
+		script[n++] = (struct fake_step){ FAKE_TRACE, .tid = T(i), .n = 20 * KIB + i };
+		script[n++] = (struct fake_step){ FAKE_THREAD_EXIT, .tid = T(i) };
+	}
+	script[n++] = (struct fake_step){ .op = FAKE_EXIT };
+	script[n] = (struct fake_step){ .op = FAKE_END };
+	run(&t, &(struct fake_options){ .script = script });
+	assert_int_equal(t.err, 0);
+	assert_int_equal(t.result.threads, 41);
+	for (i = 1; i <= 40; i++)
+		expect_stream(T(i), 20 * KIB + i, 0);
+}
+
+static void exit_position_stands_where_the_node_is_dead(void **state)
+{
+	static const struct fake_step script[] = {
+		{ FAKE_THREAD, .tid = T(1) }, { FAKE_TRACE, .tid = T(1), .n = 100 },
+		{ FAKE_DIE, .tid = T(1) }, { FAKE_THREAD_EXIT, .tid = T(1) },
+		{ .op = FAKE_EXIT }, { .op = FAKE_END }
+	};
+	struct run t = { .opt = defaults() };
+
+	run(&t, &(struct fake_options){ .script = script });
+	assert_int_equal(t.err, 0);
+	expect_stream(T(1), 100, 0);
+}
+
+static void ring_keeps_the_end_and_counts_the_rest(void **state)
+{
+	static const struct fake_step script[] = {
+		{ FAKE_THREAD, .tid = T(1) }, { FAKE_TRACE, .tid = T(1), .n = 100 },
+		{ FAKE_TRACE, .n = 50000 }, { .op = FAKE_EXIT }, { .op = FAKE_END }
+	};
+	struct run t = { .opt = defaults() };
+
+	t.opt.ring = 10000;
+	run(&t, &(struct fake_options){ .script = script, .free_threads = true });
+	assert_int_equal(t.err, 0);
+	assert_int_equal(t.result.lost, 40000);
+	expect_stream(PID, 10000, 1);
+	assert_int_equal(fake_stream(PID)->first, 40000);
+	expect_stream(T(1), 100, 0);
+}
+
+static void ring_larger_than_the_buffer_makes_it_larger(void **state)
+{
+	static const struct fake_step script[] = {
+		{ FAKE_TRACE, .n = 100 * KIB }, { .op = FAKE_EXIT }, { .op = FAKE_END }
+	};
+	struct run t = { .opt = defaults() };
+
+	t.opt.ring = 50 * KIB + 1;
+	run(&t, &(struct fake_options){ .script = script });
+	assert_int_equal(t.err, 0);
+	expect_stream(PID, 50 * KIB + 1, 1);
+}
+
+static void gaps_and_lost_records_are_counted(void **state)
+{
+	static const struct fake_step script[] = {
+		{ FAKE_TRACE, .n = 64 }, { FAKE_GAP, .n = 2 }, { FAKE_TRACE, .n = 64 },
+		{ FAKE_GAP, .n = 3 }, { FAKE_LOST, .n = 7 }, { .op = FAKE_EXIT }, { .op = FAKE_END }
+	};
+	struct run t = { .opt = defaults() };
+
+	run(&t, &(struct fake_options){ .script = script });
+	assert_int_equal(t.result.gaps, 3);
+	assert_int_equal(t.result.lost_records, 7);
+}
+
+static const struct fake_step two_images[] = {
+	{ FAKE_MMAP, .addr = 0x401000, .len = 0x1000, .n = 0x1000, .path = "/bin/prog" },
+	{ FAKE_TRACE, .n = 10 },
+	{ FAKE_MMAP, .addr = 0x7f0000001000, .len = 0x2000, .n = 0x1000, .path = "/lib/a.so" },
+	{ FAKE_TRACE, .n = 100 }, { .op = FAKE_EXIT }, { .op = FAKE_END }
+};
+
+static void filter_starts_with_its_image(void **state)
+{
+	static const struct record_filter filter = { "a.so", "f" };
+	struct run t = { .opt = defaults() };
+
+	t.opt.filters = &filter;
+	t.opt.nfilters = 1;
+	run(&t, &(struct fake_options){ .script = two_images });
+	assert_int_equal(t.err, 0);
+	assert_false(t.facts.started_at_run);
+	assert_int_equal(t.facts.untraced, 10);
+	assert_int_equal(t.facts.last_config.nranges, 1);
+	assert_int_equal(t.facts.last_config.ip_ranges[0].start, 0x7f0000001100);
+	assert_int_equal(t.facts.last_config.ip_ranges[0].end, 0x7f00000011ff);
+	assert_int_equal(t.facts.last_pause, HWT_PAUSE_EXEC | HWT_PAUSE_MMAP);
+	assert_false(t.result.filter_missed);
+	assert_string_equal(fake_file.filter, "filter 0x1100/0x100@/lib/a.so");
+	expect_stream(PID, 100, 0);
+}
+
+static void two_filters_in_two_images(void **state)
+{
+	static const struct record_filter filters[] = { { NULL, "main" }, { "/lib/a.so", "g" } };
+	struct run t = { .opt = defaults() };
+
+	t.opt.filters = filters;
+	t.opt.nfilters = 2;
+	run(&t, &(struct fake_options){ .script = two_images });
+	assert_int_equal(t.err, 0);
+	assert_int_equal(t.facts.last_config.nranges, 2);
+	assert_int_equal(t.facts.last_config.ip_ranges[0].start, 0x401000);
+	assert_int_equal(t.facts.last_config.ip_ranges[0].end, 0x40101f);
+	assert_int_equal(t.facts.last_config.ip_ranges[1].start, 0x7f0000001200);
+	assert_int_equal(t.facts.starts, 1);
+	expect_stream(PID, 110, 0);
+}
+
+static void whole_image(void **state)
+{
+	static const struct record_filter filter = { "a.so", NULL };
+	struct run t = { .opt = defaults() };
+
+	t.opt.filters = &filter;
+	t.opt.nfilters = 1;
+	run(&t, &(struct fake_options){ .script = two_images });
+	assert_int_equal(t.facts.last_config.ip_ranges[0].start, 0x7f0000001000);
+	assert_int_equal(t.facts.last_config.ip_ranges[0].end, 0x7f0000002fff);
+}
+
+static void filters_that_never_come(void **state)
+{
+	static const struct record_filter row[] = {
+		{ "b.so", "f" }, { "a.so", "nosuch" }, { "a.so", "elsewhere" },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
+		struct run t = { .opt = defaults() };
+
+		fresh_file(NULL);
+		t.opt.filters = &row[i];
+		t.opt.nfilters = 1;
+		run(&t, &(struct fake_options){ .script = two_images });
+		assert_int_equal(t.err, 0);
+		assert_true(t.result.filter_missed);
+		assert_int_equal(t.facts.untraced, 110);
+		assert_int_equal(t.facts.starts, 0);
+	}
+}
+
+static void more_ranges_than_the_unit_has(void **state)
+{
+	static const struct record_filter filter = { "a.so", "many" };
+	struct run t = { .opt = defaults() };
+
+	t.opt.filters = &filter;
+	t.opt.nfilters = 1;
+	run(&t, &(struct fake_options){ .script = two_images, .status = 5 });
+	assert_int_equal(t.err, -E2BIG);
+	assert_int_equal(t.result.status, 5);
+	assert_non_null(strstr(t.error, "many in /lib/a.so"));
+}
+
+static void unmapped_image_traces_nothing(void **state)
+{
+	static const struct record_filter filter = { "a.so", "f" };
+	static const struct fake_step script[] = {
+		{ FAKE_MMAP, .addr = 0x10001000, .len = 0x1000, .n = 0x1000, .path = "/lib/a.so" },
+		{ FAKE_TRACE, .n = 100 },
+		{ FAKE_MUNMAP, .addr = 0x10000000, .len = 0x2000 },
+		/* A pause, so that the munmap was seen. */
+		{ FAKE_MMAP, .addr = 0x20001000, .len = 0x1000, .n = 0x1000, .path = "/lib/b.so" },
+		{ FAKE_TRACE, .n = 1000 },
+		{ FAKE_MMAP, .addr = 0x30001000, .len = 0x1000, .n = 0x1000, .path = "/lib/a.so" },
+		{ FAKE_TRACE, .n = 100 }, { .op = FAKE_EXIT }, { .op = FAKE_END }
+	};
+	struct run t = { .opt = defaults() };
+
+	t.opt.filters = &filter;
+	t.opt.nfilters = 1;
+	run(&t, &(struct fake_options){ .script = script });
+	assert_int_equal(t.err, 0);
+	assert_int_equal(t.facts.starts, 2);
+	assert_int_equal(t.facts.stops, 1);
+	assert_int_equal(t.facts.last_config.nranges, 1);
+	assert_int_equal(t.facts.last_config.ip_ranges[0].start, 0x30001100);
+	expect_stream(PID, 200, 0);
+}
+
+static const struct fake_step forks[] = {
+	{ FAKE_TRACE, .n = 10 }, { FAKE_FORK, .n = T(50) },
+	{ FAKE_TRACE, .pid = T(50), .n = 30 * KIB }, { .op = FAKE_EXIT },
+	{ FAKE_TRACE, .pid = T(50), .n = 7 }, { FAKE_EXIT, .pid = T(50) }, { .op = FAKE_END }
+};
+
+static void children_are_followed(void **state)
+{
+	struct run t = { .opt = defaults() };
+
+	t.opt.follow = true;
+	run(&t, &(struct fake_options){ .script = forks });
+	assert_int_equal(t.err, 0);
+	assert_int_equal(t.result.processes, 2);
+	assert_int_equal(t.facts.last_pause, HWT_PAUSE_FORK);
+	expect_stream(PID, 10, 0);
+	expect_stream(T(50), 30 * KIB + 7, 0);
+}
+
+static void children_without_follow(void **state)
+{
+	struct run t = { .opt = defaults() };
+
+	run(&t, &(struct fake_options){ .script = forks });
+	assert_int_equal(t.err, 0);
+	assert_int_equal(t.result.processes, 1);
+	assert_int_equal(t.facts.untraced, 30 * KIB + 7);
+}
+
+static void child_that_cannot_be_traced(void **state)
+{
+	struct run t = { .opt = defaults() };
+
+	t.opt.follow = true;
+	run(&t, &(struct fake_options){ .script = forks, .alloc_fails_for = T(50) });
+	assert_int_equal(t.err, 0);
+	assert_int_equal(t.result.untraced, 1);
+	expect_stream(PID, 10, 0);
+}
+
+/* Writing fails from the n-th call on: kept so far, and the target ran to its end. */
+static void disk_full(void **state)
+{
+	static const struct fake_step script[] = {
+		{ FAKE_MMAP, .addr = 0x1000, .len = 0x1000, .path = "/bin/prog" },
+		{ FAKE_TRACE, .n = 300 * KIB }, { .op = FAKE_EXIT }, { .op = FAKE_END }
+	};
+	int calls;
+
+	for (calls = 0; calls < 30; calls++) {
+		struct run t = { .opt = defaults() };
+
+		fresh_file(NULL);
+		fake_file.write_error = -ENOSPC;
+		fake_file.write_calls_left = calls;
+		run(&t, &(struct fake_options){ .script = script, .status = 0x300 });
+		if (t.err == 0) {	/* there are not that many calls */
+			assert_true(calls > 10);
+			continue;
+		}
+		assert_int_equal(t.err, -ENOSPC);
+		assert_int_equal(t.result.status, 0x300);
+		assert_true(fake_file.closed);
+		assert_non_null(strstr(t.error, "No space left on device"));
+	}
+}
+
+static void failures_before_the_target_runs(void **state)
+{
+	static const struct { struct fake_options fake; int create_error, want; } row[] = {
+		{ { .spawn_error = -ENOENT }, 0, -ENOENT },
+		{ { .script = NULL }, -EACCES, -EACCES },
+		{ { .fail_ioctl = HWT_IOC_ALLOC, .fail_with = -ENOMEM }, 0, -ENOMEM },
+		{ { .fail_ioctl = HWT_IOC_SET_CONFIG2, .fail_with = -EOPNOTSUPP }, 0,
+		  -EOPNOTSUPP },
+		{ { .fail_ioctl = HWT_IOC_START, .fail_with = -EBUSY }, 0, -EBUSY },
+		{ { .fail_ioctl = HWT_IOC_SVC_BUF, .fail_with = -EINVAL }, 0, -EINVAL },
+		{ { .fail_ioctl = HWT_IOC_QUERY, .fail_with = -ENOENT }, 0, -ENXIO },
+	};
+	static const struct fake_step script[] = { { .op = FAKE_END } };
+	size_t i;
+
+	for (i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
+		struct run t = { .opt = defaults() };
+		struct fake_options fake = row[i].fake;
+
+		fresh_file(NULL);
+		fake_file.create_error = row[i].create_error;
+		fake.script = script;
+		run(&t, &fake);
+		assert_int_equal(t.err, row[i].want);
+		assert_int_equal(t.result.status, -1);
+	}
+}
+
+static void other_backend(void **state)
+{
+	struct run t = { .opt = defaults() };
+
+	t.opt.backend = "none";
+	run(&t, &(struct fake_options){ 0 });
+	assert_int_equal(t.err, -ENXIO);
+	assert_string_equal(t.error, "backend 'none' has no trace unit here");
+}
+
+static void ready_fd_gets_a_byte(void **state)
+{
+	static const struct fake_step script[] = { { .op = FAKE_EXIT }, { .op = FAKE_END } };
+	struct run t = { .opt = defaults() };
+	char buf[4];
+	int fds[2];
+
+	assert_int_equal(pipe(fds), 0);
+	t.opt.ready_fd = fds[1];
+	run(&t, &(struct fake_options){ .script = script });
+	assert_int_equal(read(fds[0], buf, sizeof(buf)), 1);
+	assert_int_equal(read(fds[0], buf, sizeof(buf)), 0);
+	close(fds[0]);
+}
+
+static void bare_trace_of_one_thread(void **state)
+{
+	static const struct fake_step script[] = {
+		{ FAKE_THREAD, .tid = T(1) }, { FAKE_TRACE, .tid = T(1), .n = 40 * KIB },
+		{ FAKE_TRACE, .n = 50 }, { .op = FAKE_EXIT }, { .op = FAKE_END }
+	};
+	char path[] = "/tmp/hwt-raw.XXXXXX", buf[50 * KIB];
+	struct run t = { .opt = defaults() };
+	uint32_t which[] = { 0, 1, T(1), PID }, tid[] = { PID, T(1), T(1), PID };
+	ssize_t size[] = { 50, 40 * KIB, 40 * KIB, 50 }, j;
+	int fd = mkstemp(path), i;
+
+	assert_true(fd >= 0);
+	for (i = 0; i < 4; i++) {
+		t.opt.raw = path;
+		t.opt.raw_thread = which[i];
+		run(&t, &(struct fake_options){ .script = script });
+		assert_int_equal(t.err, 0);
+		assert_false(fake_file.created);
+		assert_int_equal(pread(fd, buf, sizeof(buf), 0), size[i]);
+		assert_int_equal(t.result.bytes, size[i]);
+		for (j = 0; j < size[i]; j++)
+			assert_int_equal((uint8_t)buf[j], fake_byte(tid[i], (uint64_t)j));
+	}
+	close(fd);
+	unlink(path);
+}
+
+/* The ABI's names for the bits are the manual's. */
+static void abi_bits_are_the_registers(void **state)
+{
+	assert_int_equal(PT_CTL_CYCEN, RTIT_CTL_CYCEN);
+	assert_int_equal(PT_CTL_OS, RTIT_CTL_OS);
+	assert_int_equal(PT_CTL_USER, RTIT_CTL_USER);
+	assert_int_equal(PT_CTL_MTCEN, RTIT_CTL_MTCEN);
+	assert_int_equal(PT_CTL_TSCEN, RTIT_CTL_TSCEN);
+	assert_int_equal(PT_CTL_DISRETC, RTIT_CTL_DISRETC);
+	assert_int_equal(PT_CTL_BRANCHEN, RTIT_CTL_BRANCHEN);
+	assert_int_equal(PT_CTL_MTCFREQ_SHIFT, RTIT_CTL_MTCFREQ_SHIFT);
+	assert_int_equal(PT_CTL_CYCTHRESH_SHIFT, RTIT_CTL_CYCTHRESH_SHIFT);
+	assert_int_equal(PT_CTL_PSBFREQ_SHIFT, RTIT_CTL_PSBFREQ_SHIFT);
+}
+
+#define TEST(fn)	cmocka_unit_test_setup(fn, fresh_file)
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(one_thread_wraps_many_times),
+		TEST(no_trace_still_ends_the_stream),
+		TEST(many_threads_one_after_another),
+		TEST(exit_position_stands_where_the_node_is_dead),
+		TEST(ring_keeps_the_end_and_counts_the_rest),
+		TEST(ring_larger_than_the_buffer_makes_it_larger),
+		TEST(gaps_and_lost_records_are_counted),
+		TEST(filter_starts_with_its_image),
+		TEST(two_filters_in_two_images),
+		TEST(whole_image),
+		TEST(filters_that_never_come),
+		TEST(more_ranges_than_the_unit_has),
+		TEST(unmapped_image_traces_nothing),
+		TEST(children_are_followed),
+		TEST(children_without_follow),
+		TEST(child_that_cannot_be_traced),
+		TEST(disk_full),
+		TEST(failures_before_the_target_runs),
+		TEST(other_backend),
+		TEST(ready_fd_gets_a_byte),
+		TEST(bare_trace_of_one_thread),
+		TEST(abi_bits_are_the_registers),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
