@@ -35,6 +35,13 @@ struct perfdata_params {
 	 */
 	int		(*build_id)(void *ctx, const char *path, uint8_t *out, size_t max);
 	void		*build_id_ctx;
+	/*
+	 * How many of n bytes, which begin at a packet, are whole packets.  perf
+	 * takes a packet split between two AUXTRACE for a bad one, so that only
+	 * whole ones are written.  NULL: only what precedes the last PSB is (then a
+	 * killed writer loses up to a PSB period of each stream).
+	 */
+	size_t		(*whole_packets)(const uint8_t *bytes, size_t n);
 };
 /*
  * Creates (or empties) the file and writes what precedes the first record.
@@ -58,8 +65,8 @@ int perfdata_write_record(struct perfdata_writer *w, const struct hwt_rec *rec);
  * Appends trace bytes [position, position + n) of buffer buf_id (tid or cpu),
  * as PERF_RECORD_AUX + AUXTRACE.  truncated: a gap precedes them (a position
  * beyond the bytes before says the same); one before them begins a new stream.
- * n need not be a multiple of 8: the rest is kept back until the next call or
- * the buffer's final flush (final; n may be 0).  Errors as above.
+ * n is any: the bytes of a packet that is not whole are kept back until the next
+ * call, or the buffer's last one (final; n may be 0).  Errors as above.
  */
 int perfdata_write_trace(struct perfdata_writer *w, uint32_t pid, uint32_t buf_id,
 			 uint64_t position, const void *bytes, size_t n,
@@ -71,7 +78,10 @@ int perfdata_write_trace(struct perfdata_writer *w, uint32_t pid, uint32_t buf_i
  */
 #define PERFDATA_FILTER_MAX	2048
 int perfdata_set_filter(struct perfdata_writer *w, const char *filter);
-/* All that was appended is in the file, and header.data.size says so. */
+/*
+ * All that was appended is in the file, and header.data.size says so; except the
+ * bytes that write_trace keeps back.
+ */
 int perfdata_flush(struct perfdata_writer *w);
 /*
  * Bytes kept back go out, threads that are still there get an EXIT, the feature
@@ -141,7 +151,11 @@ struct perfdata_event {
 		} auxtrace;
 		struct { uint64_t count; } lost;
 		struct { bool out, preempt; } sched;	/* SWITCH */
-		struct { uint64_t addr; const uint8_t *bytes; uint16_t old_len, new_len; } poke;
+		struct {	/* TEXT_POKE: bytes holds the old ones, then the new */
+			uint64_t addr;
+			const uint8_t *bytes;
+			uint16_t old_len, new_len;
+		} poke;
 		const struct hwt_rec *rec;
 	};
 };

@@ -1,0 +1,444 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Writing perf.data: records are collected in memory, whole ones go out behind
+ * what is there, and only then does header.data.size say so.  A writer killed
+ * between the two leaves a file that ends at the flush before.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "writer.h"
+
+int pdw_pwrite(int fd, const void *bytes, size_t n, uint64_t offset)
+{
+	const char *from = bytes;
+	ssize_t done;
+
+	while (n) {
+		done = pwrite(fd, from, n, (off_t)offset);
+		if (done < 0 && errno == EINTR)
+			continue;
+		if (done <= 0)
+			return done ? -errno : -ENOSPC;
+		from += done;
+		offset += (uint64_t)done;
+		n -= (size_t)done;
+	}
+	return 0;
+}
+
+/* ---- putting records together ---- */
+
+static void *reserve(struct perfdata_writer *w, size_t n)
+{
+	size_t cap = w->cap ? w->cap : 2 * PDW_FLUSH_AT;
+	uint8_t *bigger;
+
+	while (cap - w->used < n)
+		cap *= 2;
+	if (cap != w->cap) {
+		bigger = realloc(w->buf, cap);
+		if (!bigger) {
+			w->nomem = true;
+			return NULL;
+		}
+		w->buf = bigger;
+		w->cap = cap;
+	}
+	w->used += n;
+	return w->buf + w->used - n;
+}
+
+void pdw_put(struct perfdata_writer *w, const void *bytes, size_t n)
+{
+	void *to = reserve(w, n);
+
+	if (to && n)
+		memcpy(to, bytes, n);
+}
+
+void pdw_zeros(struct perfdata_writer *w, size_t n)
+{
+	void *to = reserve(w, n);
+
+	if (to)
+		memset(to, 0, n);
+}
+
+void pdw_put_string(struct perfdata_writer *w, const char *s)
+{
+	size_t n = strlen(s) + 1;
+
+	pdw_put(w, s, n);
+	pdw_zeros(w, ALIGN8(n) - n);
+}
+
+size_t pdw_begin(struct perfdata_writer *w, uint32_t type, uint16_t misc)
+{
+	struct perf_event_header h = {.type = type, .misc = misc};
+	size_t start = w->used;
+
+	pdw_put(w, &h, sizeof(h));
+	return start;
+}
+
+void pdw_end(struct perfdata_writer *w, size_t start)
+{
+	uint16_t size = (uint16_t)(w->used - start);
+
+	if (!w->nomem)
+		memcpy(w->buf + start + offsetof(struct perf_event_header, size), &size,
+		       sizeof(size));
+}
+
+void pdw_put_id(struct perfdata_writer *w, enum pdw_event event, uint32_t pid,
+		uint32_t tid, uint64_t time, int32_t cpu)
+{
+	uint64_t id = PDW_FIRST_ID + event, ns = time_conv_ns(&w->tc, time);
+	uint32_t task[2] = {pid, tid}, where[2] = {(uint32_t)cpu, 0};
+
+	pdw_put(w, task, sizeof(task));
+	pdw_put(w, &ns, sizeof(ns));
+	if (w->per_cpu)
+		pdw_put(w, where, sizeof(where));
+	pdw_put(w, &id, sizeof(id));
+}
+
+void pdw_put_part(struct perfdata_writer *w, uint32_t kind, const void *payload,
+		  uint32_t total)
+{
+	const uint32_t most = PERF_RECORD_SIZE_MAX - sizeof(struct hwt_part);
+	struct hwt_part part = {
+		.header.type = PERF_USER_EVENT_TYPE,
+		.magic = HWT_PART_MAGIC,
+		.kind = kind,
+		.total = total,
+	};
+	uint32_t n;
+
+	do {
+		n = total - part.offset < most ? total - part.offset : most;
+		part.header.size = (uint16_t)(sizeof(part) + ALIGN8(n));
+		pdw_put(w, &part, sizeof(part));
+		pdw_put(w, (const char *)payload + part.offset, n);
+		pdw_zeros(w, ALIGN8(n) - n);
+		part.offset += n;
+	} while (part.offset < total);
+}
+
+size_t pdw_mark(struct perfdata_writer *w)
+{
+	w->nomem = false;
+	return w->used;
+}
+
+int pdw_commit(struct perfdata_writer *w, size_t mark)
+{
+	if (w->nomem) {
+		w->used = mark;
+		return -ENOMEM;
+	}
+	return w->used >= PDW_FLUSH_AT ? perfdata_flush(w) : 0;
+}
+
+/* ---- the file ---- */
+
+/* n more bytes of whole records are in the file. */
+static int advance(struct perfdata_writer *w, uint64_t n)
+{
+	uint64_t size = w->data_size + n;
+
+	w->error = pdw_pwrite(w->fd, &size, sizeof(size),
+			      offsetof(struct perf_file_header, data.size));
+	if (!w->error)
+		w->data_size = size;
+	return w->error;
+}
+
+int perfdata_flush(struct perfdata_writer *w)
+{
+	size_t n = w->used;
+
+	if (w->error || !n)
+		return w->error;
+	w->used = 0;
+	w->error = pdw_pwrite(w->fd, w->buf, n, w->data_offset + w->data_size);
+	return w->error ? w->error : advance(w, n);
+}
+
+int pdw_write_through(struct perfdata_writer *w, const struct iovec *iov, int n)
+{
+	uint64_t at = w->data_offset + w->data_size;
+	size_t total = w->used;
+	int i;
+
+	w->used = 0;
+	w->error = pdw_pwrite(w->fd, w->buf, total, at);
+	for (i = 0; i < n && !w->error; i++) {
+		w->error = pdw_pwrite(w->fd, iov[i].iov_base, iov[i].iov_len, at + total);
+		total += iov[i].iov_len;
+	}
+	return w->error ? w->error : advance(w, total);
+}
+
+void pdw_attr(const struct perfdata_writer *w, enum pdw_event event,
+	      struct perf_event_attr *attr)
+{
+	memset(attr, 0, sizeof(*attr));
+	attr->size = PDW_ATTR_SIZE;
+	attr->sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
+			    PERF_SAMPLE_IDENTIFIER;
+	if (w->per_cpu)
+		attr->sample_type |= PERF_SAMPLE_CPU;
+	attr->read_format = PERF_FORMAT_ID;
+	attr->sample_period = 1;
+	attr->exclude_kernel = !(w->rtit_ctl & PT_CTL_OS);
+	attr->exclude_user = !(w->rtit_ctl & PT_CTL_USER) && !attr->exclude_kernel;
+	attr->exclude_hv = 1;
+	attr->sample_id_all = 1;
+	if (event == PDW_PT) {
+		attr->type = PDW_PMU_TYPE;
+		attr->config = (w->rtit_ctl & PT_CONFIG_ALL) | PT_CONFIG_PT;
+		return;
+	}
+	attr->type = PERF_TYPE_SOFTWARE;
+	attr->config = PERF_COUNT_SW_DUMMY;
+	attr->mmap = attr->mmap2 = attr->mmap_data = attr->build_id = 1;
+	attr->comm = attr->comm_exec = attr->task = 1;
+	attr->text_poke = 1;
+}
+
+static int write_header(struct perfdata_writer *w)
+{
+	struct {
+		struct perf_file_header header;
+		uint64_t ids[PDW_EVENTS];
+		struct {
+			uint8_t attr[PDW_ATTR_SIZE];
+			struct perf_section ids;
+		} attrs[PDW_EVENTS];
+	} head;
+	struct perf_event_attr attr;
+	int i;
+
+	memset(&head, 0, sizeof(head));
+	head.header.magic = PERF_FILE_MAGIC;
+	head.header.size = sizeof(head.header);
+	head.header.attr_size = sizeof(head.attrs[0]);
+	head.header.attrs.offset = (char *)head.attrs - (char *)&head;
+	head.header.attrs.size = sizeof(head.attrs);
+	head.header.data.offset = sizeof(head);
+	for (i = 0; i < PDW_EVENTS; i++) {
+		head.ids[i] = (uint64_t)(PDW_FIRST_ID + i);
+		pdw_attr(w, i, &attr);
+		memcpy(head.attrs[i].attr, &attr, PDW_ATTR_SIZE);
+		head.attrs[i].ids.offset = (uint64_t)((char *)&head.ids[i] - (char *)&head);
+		head.attrs[i].ids.size = sizeof(head.ids[i]);
+	}
+	w->data_offset = sizeof(head);
+	return pdw_pwrite(w->fd, &head, sizeof(head), 0);
+}
+
+/* PERF_RECORD_AUXTRACE_INFO, with room for a filter that is set later. */
+static void put_auxtrace_info(struct perfdata_writer *w)
+{
+	uint64_t priv[PT_PRIV_COUNT] = {
+		[PT_PRIV_PMU_TYPE] = PDW_PMU_TYPE,
+		[PT_PRIV_TIME_SHIFT] = w->tc.shift,
+		[PT_PRIV_TIME_MULT] = w->tc.mult,
+		[PT_PRIV_TIME_ZERO] = w->tc.zero,
+		[PT_PRIV_USER_TIME_ZERO] = 1,
+		[PT_PRIV_TSC_BIT] = PT_CONFIG_TSC,
+		[PT_PRIV_NORETCOMP_BIT] = PT_CONFIG_NORETCOMP,
+		[PT_PRIV_PER_CPU] = w->per_cpu,
+		[PT_PRIV_MTC_BIT] = PT_CONFIG_MTC,
+		[PT_PRIV_MTC_FREQ_BITS] = PT_CONFIG_MTC_PERIOD,
+		[PT_PRIV_CYC_BIT] = PT_CONFIG_CYC,
+		[PT_PRIV_MAX_NONTURBO] = w->time_hz / 100000000,
+	};
+	const uint32_t type[2] = {PERF_AUXTRACE_INTEL_PT, 0};
+	size_t start = pdw_begin(w, PERF_USER_AUXTRACE_INFO, 0);
+
+	if (w->ncaps > PT_CAPS_RATIO_NUM) {
+		priv[PT_PRIV_TSC_CTC_D] = w->caps[PT_CAPS_RATIO_DEN];
+		priv[PT_PRIV_TSC_CTC_N] = w->caps[PT_CAPS_RATIO_NUM];
+	}
+	pdw_put(w, type, sizeof(type));
+	pdw_put(w, priv, sizeof(priv));
+	w->filter_offset = w->data_offset + w->used - sizeof(priv[0]);
+	pdw_zeros(w, PERFDATA_FILTER_MAX + 8);	/* and perf's cap_event_trace */
+	pdw_end(w, start);
+}
+
+static int write_preamble(struct perfdata_writer *w)
+{
+	struct perf_time_conv conv = {
+		.header = {.type = PERF_USER_TIME_CONV, .size = sizeof(conv)},
+		.shift = w->tc.shift,
+		.mult = w->tc.mult,
+		.zero = w->tc.zero,
+		.mask = UINT64_MAX,
+		.user_time_zero = 1,
+	};
+	struct hwt_part_info info = {
+		.version = HWT_PART_VERSION,
+		.ncaps = w->ncaps,
+		.rtit_ctl = w->rtit_ctl,
+		.time_hz = w->time_hz,
+	};
+	size_t mark = pdw_mark(w);
+	int err;
+
+	strncpy(info.backend, w->backend, sizeof(info.backend) - 1);
+	strncpy(info.host, w->host, sizeof(info.host) - 1);
+	memcpy(info.caps, w->caps, sizeof(info.caps));
+	put_auxtrace_info(w);
+	pdw_put(w, &conv, sizeof(conv));
+	pdw_put_part(w, HWT_PART_INFO, &info, sizeof(info));
+	err = pdw_commit(w, mark);
+	return err ? err : perfdata_flush(w);
+}
+
+static int copy_params(struct perfdata_writer *w, const struct perfdata_params *p)
+{
+	size_t i, n = 0;
+
+	w->rtit_ctl = p->rtit_ctl;
+	w->time_hz = p->time_hz ? p->time_hz : 1000000000;
+	w->per_cpu = p->per_cpu;
+	w->build_id = p->build_id;
+	w->build_id_ctx = p->build_id_ctx;
+	w->whole_packets = p->whole_packets;
+	w->ncaps = p->ncaps < 32 ? p->ncaps : 32;
+	if (w->ncaps)
+		memcpy(w->caps, p->caps, w->ncaps * sizeof(w->caps[0]));
+	while (p->argv && p->argv[n])
+		n++;
+	w->backend = strdup(p->backend);
+	w->host = strdup(p->host ? p->host : "");
+	w->argv = calloc(n + 1, sizeof(*w->argv));
+	if (!w->backend || !w->host || !w->argv)
+		return -ENOMEM;
+	for (i = 0; i < n; i++) {
+		w->argv[i] = strdup(p->argv[i]);
+		if (!w->argv[i])
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static void free_writer(struct perfdata_writer *w)
+{
+	size_t i;
+
+	for (i = 0; w->argv && w->argv[i]; i++)
+		free(w->argv[i]);
+	free(w->argv);
+	free(w->backend);
+	free(w->host);
+	free(w->buf);
+	pdw_free_tables(w);
+	free(w);
+}
+
+int perfdata_create(const char *path, const struct perfdata_params *params,
+		    struct perfdata_writer **out)
+{
+	struct perfdata_writer *w;
+	int err;
+
+	if (!path || !params->backend || (params->ncaps && !params->caps))
+		return -EINVAL;
+	if (strcmp(params->backend, "pt"))
+		return -EOPNOTSUPP;
+	w = calloc(1, sizeof(*w));
+	if (!w)
+		return -ENOMEM;
+	w->first_time = UINT64_MAX;
+	err = copy_params(w, params);
+	if (err)
+		goto err_writer;
+	time_conv_init(&w->tc, w->time_hz);
+	/* O_NONBLOCK: a FIFO without a reader is refused, not waited for. */
+	w->fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK, 0600);
+	if (w->fd < 0) {
+		err = -errno;
+		goto err_writer;
+	}
+	if (lseek(w->fd, 0, SEEK_CUR) < 0) {
+		err = -errno;
+		goto err_fd;
+	}
+	err = write_header(w);
+	if (!err)
+		err = write_preamble(w);
+	if (err)
+		goto err_fd;
+	*out = w;
+	return 0;
+err_fd:
+	close(w->fd);
+err_writer:
+	free_writer(w);
+	return err;
+}
+
+int perfdata_set_filter(struct perfdata_writer *w, const char *filter)
+{
+	uint64_t n = strlen(filter), none = 0;
+	char text[PERFDATA_FILTER_MAX] = "";
+
+	if (n >= sizeof(text))
+		return -ENAMETOOLONG;
+	if (w->error)
+		return w->error;
+	memcpy(text, filter, n);
+	/* Without a length there is no text: at no moment is there half of one. */
+	w->error = pdw_pwrite(w->fd, &none, sizeof(none), w->filter_offset);
+	if (!w->error)
+		w->error = pdw_pwrite(w->fd, text, sizeof(text),
+				      w->filter_offset + sizeof(n));
+	if (!w->error)
+		w->error = pdw_pwrite(w->fd, &n, sizeof(n), w->filter_offset);
+	return w->error;
+}
+
+/* ---- the end ---- */
+
+static int write_end(struct perfdata_writer *w)
+{
+	const uint64_t nothing = 0;
+	size_t i, mark;
+	int err;
+
+	for (i = 0; i < w->nstreams; i++) {
+		err = pdw_end_stream(w, &w->streams[i]);
+		if (err)
+			return err;
+	}
+	mark = pdw_mark(w);
+	for (i = 0; i < w->nthreads; i++)
+		pdw_put_exit(w, &w->threads[i], w->now);
+	pdw_put_part(w, HWT_PART_END, &nothing, sizeof(nothing));
+	err = pdw_commit(w, mark);
+	if (!err)
+		err = perfdata_flush(w);
+	return err ? err : pdw_write_features(w);
+}
+
+int perfdata_close(struct perfdata_writer *w)
+{
+	int err = w->error ? w->error : write_end(w);
+	int ignored __attribute__((unused));
+
+	/* Half a record may lie behind the data: give its room back. */
+	if (err)
+		ignored = ftruncate(w->fd, (off_t)(w->data_offset + w->data_size));
+	if (close(w->fd) && !err)
+		err = -errno;
+	free_writer(w);
+	return err;
+}
