@@ -172,3 +172,10 @@ void pt_psb(struct pt_unit *u)
 	}
 	pt_ext(u, PT_EXT_PSBEND);
 }
+
+void pt_unit_pad(struct pt_unit *u, unsigned int n)
+{
+	pt_flush_tnt(u);
+	while (n--)
+		pt_out_short(u, PT_PKT_PAD, 1);
+}

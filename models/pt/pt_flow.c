@@ -75,9 +75,9 @@ void pt_mode_update(struct pt_unit *u)
 	bool whole = u->win_len == ~0ull && !u->in_stop;
 
 	u->timed = u->ctl & (RTIT_CTL_CYCEN | RTIT_CTL_MTCEN);
-	u->plain = u->packet_en && !u->timed && !u->overflow && !u->fifo && !u->defer;
+	u->plain = u->packet_en && !u->overflow && !u->fifo && !u->defer;
 	u->idle = !u->packet_en && !(u->timed && u->trigger_en) && !u->overflow && !u->fifo;
-	u->tnt_limit = u->plain && whole ? PT_TNT_FULL : 0;
+	u->tnt_limit = u->plain && !u->timed && whole ? PT_TNT_FULL : 0;
 }
 
 static void context_update(struct pt_unit *u)
@@ -179,7 +179,7 @@ static void walk(struct pt_unit *u, const struct run *r, uint32_t ninsn)
 	uint32_t i;
 
 	arrive(u, ip, BY_WALK);
-	if (in_window(u, r->last) && !u->timed) {
+	if (in_window(u, r->last)) {
 		time_pass(u, ninsn);
 		return;
 	}
@@ -273,6 +273,13 @@ void pt_unit_run(struct pt_unit *u, const struct run *r, uint32_t ninsn, uint64_
 	u->ip = next;
 	if (u->idle)
 		return;
+	if (u->timed) {
+		pt_tick(u);
+		if (!u->packet_en)	/* the buffer came to its end */
+			return;
+		if (u->tnt == PT_TNT_EMPTY)
+			u->tnt_stamp = u->insns;
+	}
 	switch (r->kind) {
 	case RUN_JCC:
 		u->tnt = u->tnt << 1 | (next == r->target);

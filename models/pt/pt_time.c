@@ -104,6 +104,8 @@ void pt_tick(struct pt_unit *u)
 
 	if (!(u->ctl & RTIT_CTL_MTCEN) || !u->trigger_en)
 		return;
+	if (!u->host.clock && u->tsc_base + u->insns < u->next_mtc)
+		return;
 	now = pt_now(u);
 	period = from_art(u, 1ull << mtc_freq(u));
 	if (now >= u->next_mtc + MTC_MAX_LATE * period)

@@ -28,8 +28,10 @@ struct pt_unit_host {
 	 */
 	void *(*memory)(void *ctx, uint64_t addr, uint64_t len);
 	/*
-	 * A ToPA region with INT was filled.  Registers are up to date; the
-	 * callee may write them (pt_unit_wrmsr) before it returns.
+	 * A ToPA region with INT was filled.  It comes at the end of the event
+	 * or run that filled it: a few packets (under 200 bytes) may be in the
+	 * next region already.  Registers are up to date; the callee may write
+	 * them (pt_unit_wrmsr) before it returns, and call nothing else here.
 	 */
 	void (*interrupt)(void *ctx);
 	/* Current TSC, for a unit with use_clock set; else NULL. */
@@ -48,11 +50,20 @@ void pt_unit_init(struct pt_unit *u, struct pt_regs_file *regs,
 extern const uint32_t pt_unit_default_caps[PT_CAP_COUNT];
 
 /*
- * WRMSR.  0, or -EIO where silicon would #GP: reserved or unsupported bits,
- * another register than CTL/STATUS changed while TraceEn is set, a CTL write
- * that changes more than TraceEn while it is set (33.2.8.2).
- * Setting TraceEn begins with PSB+ when STATUS.PacketByteCnt says so.
- * Clearing it flushes all packets to memory.
+ * WRMSR.  0, or -EIO where silicon would #GP: reserved or unsupported bits or
+ * values, an address that is not canonical; and while TraceEn is set, any write
+ * but one to CTL that clears it or changes nothing (33.2.8.1).
+ *
+ * Setting TraceEn gives PSB+ if STATUS.PacketByteCnt is 0, else the time; then
+ * TIP.PGE where the CPU stands (pt_unit_set_context), if that is traced.
+ * Clearing it brings all packets to memory; if it was tracing, TIP.PGD without
+ * an IP, which a decoder can place only if the CPU left the traced context
+ * before (pt_unit_break, pt_unit_async).  Inside host.interrupt it is placed by
+ * a FUP.
+ *
+ * A region of ToPA with STOP that was filled leaves STATUS.Stopped and an
+ * OutputOffset equal to the region's size; all others are left at once for the
+ * next entry.
  */
 int pt_unit_wrmsr(struct pt_unit *u, uint32_t msr, uint64_t value);
 uint64_t pt_unit_rdmsr(struct pt_unit *u, uint32_t msr);
@@ -100,10 +111,20 @@ uint64_t pt_unit_tsc(const struct pt_unit *u);
 /* Core:bus ratio for CBR (33.4.2.10). */
 void pt_unit_set_cbr(struct pt_unit *u, uint8_t ratio);
 
-/* Tests: drop packets until resolved; an internal buffer of n packets; a seed. */
+/*
+ * For tests.  overflow_begin drops all packets until overflow_end(ip), which
+ * tells OVF and, if tracing is on, FUP(ip) (33.3.8).
+ */
 void pt_unit_overflow_begin(struct pt_unit *u);
 void pt_unit_overflow_end(struct pt_unit *u, uint64_t ip);
+/*
+ * An internal buffer of so many packets, which drains by one packet each eight
+ * instructions: it overflows where branches are dense.  0: none.
+ */
 void pt_unit_set_fifo(struct pt_unit *u, uint32_t packets);
+/* TIPs of indirect jumps and calls wait behind a TNT that is not full (33.4.2.3). */
 void pt_unit_set_defer_tips(struct pt_unit *u, bool on);
+/* n PAD packets (33.4.2.18), as silicon puts them in for its own reasons. */
+void pt_unit_pad(struct pt_unit *u, unsigned int n);
 
 #endif

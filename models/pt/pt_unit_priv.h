@@ -43,7 +43,7 @@ struct pt_unit {
 	uint64_t win_lo, win_len;
 	uint64_t ip;			/* next instruction; true while tnt_limit is 0 */
 
-	bool plain;			/* tracing, without timing packets or test modes */
+	bool plain;			/* tracing, without the test modes */
 	bool idle;			/* outside of all tracing: only time passes */
 	bool timed;			/* CYCEn or MTCEn */
 	bool trigger_en, context_en, filter_en, packet_en;
