@@ -61,6 +61,14 @@ int image_space_map(struct image_space *s, struct image_moment from,
 		    const struct image_map *map);
 int image_space_unmap(struct image_space *s, struct image_moment from,
 		      uint64_t addr, uint64_t len);
+/*
+ * Maps a file as a loader would: every loadable segment of an ELF, so that its
+ * lowest page stands at *addr (NULL: where its program headers say).  A file
+ * that is no ELF is mapped whole, and needs addr.  0, -errno of the file,
+ * -ENOEXEC: neither an ELF nor addr; -ENOMEM.
+ */
+int image_space_map_elf(struct image_space *s, struct image_moment from,
+			const char *path, const uint64_t *addr);
 /* exec: everything before is gone. */
 int image_space_clear(struct image_space *s, struct image_moment from);
 /* Captured code bytes; they win over files under them. */

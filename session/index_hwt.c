@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * The framework's own records: code changes are ordered by generation, and a
+ * thread goes over to a generation at a position of its stream.  Each record
+ * of a thread says where that thread stood and which generation it has had
+ * since, so that every record is a switch for the thread that made it.
+ */
+#include <errno.h>
+#include <string.h>
+#include "session_priv.h"
+
+/* Everything of a generation, whatever the time. */
+static struct image_moment end_of(uint64_t generation)
+{
+	return (struct image_moment){generation, UINT64_MAX};
+}
+
+/* The payload, if the record is long enough for it. */
+static const void *payload(const struct hwt_rec *rec, size_t need)
+{
+	return rec->size >= sizeof(*rec) + need ? rec + 1 : NULL;
+}
+
+/* A string that fills the rest of a record; NULL: it has no end. */
+static const char *tail_string(const struct hwt_rec *rec, const char *at)
+{
+	size_t room = (size_t)((const char *)rec + rec->size - at);
+
+	return memchr(at, 0, room) ? at : NULL;
+}
+
+static struct hwt_stream *thread_of(struct hwt_session *s, uint32_t pid, uint32_t tid)
+{
+	struct hwt_stream *st = idmap_get(&s->tids, tid);
+
+	return st ? st : index_add_stream(s, pid, tid, -1);
+}
+
+static int on_mmap(struct hwt_session *s, const struct hwt_rec *rec,
+		   const uint8_t *build_id, size_t build_id_size)
+{
+	const struct hwt_rec_mmap *m = payload(rec, sizeof(*m));
+	struct session_process *p = index_process(s, rec->pid);
+	const char *path = m ? tail_string(rec, m->path) : NULL;
+	struct image_map map;
+
+	if (!path)
+		return -EINVAL;
+	if (!p)
+		return -ENOMEM;
+	map = (struct image_map){
+		.addr = m->addr,
+		.len = m->len,
+		.pgoff = m->pgoff,
+		.ino = m->ino,
+		.dev_major = m->dev_major,
+		.dev_minor = m->dev_minor,
+		.prot = m->prot,
+		.path = path,
+		.build_id = build_id,
+		.build_id_size = build_id_size,
+	};
+	return image_space_map(p->space, (struct image_moment){rec->generation, 0}, &map);
+}
+
+static int on_munmap(struct hwt_session *s, const struct hwt_rec *rec)
+{
+	const struct hwt_rec_munmap *m = payload(rec, sizeof(*m));
+	struct session_process *p = index_process(s, rec->pid);
+
+	if (!m)
+		return -EINVAL;
+	return p ? image_space_unmap(p->space, (struct image_moment){rec->generation, 0},
+				     m->addr, m->len)
+		 : -ENOMEM;
+}
+
+static int on_code(struct hwt_session *s, const struct hwt_rec *rec)
+{
+	const struct hwt_rec_code *c = payload(rec, sizeof(*c));
+	struct session_process *p = index_process(s, rec->pid);
+
+	if (!c || c->len > rec->size - sizeof(*rec) - sizeof(*c))
+		return -EINVAL;
+	return p ? image_space_code(p->space, (struct image_moment){rec->generation, 0},
+				    c->addr, c->bytes, c->len)
+		 : -ENOMEM;
+}
+
+/* The program's other threads are gone; its memory is a new one. */
+static int on_exec(struct hwt_session *s, const struct hwt_rec *rec)
+{
+	struct session_process *p = index_process(s, rec->pid);
+	struct image_space *space;
+	size_t i;
+
+	if (!p)
+		return -ENOMEM;
+	space = session_add_space(s, image_space_new(s->store), rec->pid);
+	if (!space)
+		return -ENOMEM;
+	p->space = space;
+	for (i = 0; i < s->nstreams; i++) {
+		struct hwt_stream *st = s->streams[i];
+
+		if (st->info.pid == rec->pid && st->info.tid != rec->tid &&
+		    idmap_get(&s->tids, st->info.tid) == st)
+			st->info.exited = true;
+	}
+	return 0;
+}
+
+static int new_thread(struct hwt_session *s, uint32_t pid, uint32_t tid,
+		      struct image_space *space, uint64_t generation, const char *name)
+{
+	struct hwt_stream *st = index_add_stream(s, pid, tid, -1);
+
+	if (!st)
+		return -ENOMEM;
+	if (name)
+		memcpy(st->name, name, sizeof(st->name));
+	return index_add_switch(st, 0, space, end_of(generation));
+}
+
+static int on_thread_create(struct hwt_session *s, const struct hwt_rec *rec)
+{
+	const struct hwt_rec_thread *t = payload(rec, sizeof(*t));
+	struct session_process *p = index_process(s, rec->pid);
+	struct hwt_stream *creator = idmap_get(&s->tids, rec->tid), *st;
+
+	if (!t)
+		return -EINVAL;
+	if (!p)
+		return -ENOMEM;
+	/* A record of the thread itself may have come first. */
+	st = idmap_get(&s->tids, t->tid);
+	if (st && st->info.pid == rec->pid && !st->info.exited)
+		return 0;
+	return new_thread(s, rec->pid, t->tid, p->space, rec->generation,
+			  creator ? creator->name : NULL);
+}
+
+static int on_thread_exit(struct hwt_session *s, const struct hwt_rec *rec)
+{
+	const struct hwt_rec_thread *t = payload(rec, sizeof(*t));
+	struct hwt_stream *st;
+
+	if (!t)
+		return -EINVAL;
+	st = idmap_get(&s->tids, t->tid);
+	if (st)
+		st->info.exited = true;
+	return 0;
+}
+
+static int on_name(struct hwt_session *s, const struct hwt_rec *rec)
+{
+	const struct hwt_rec_name *n = payload(rec, sizeof(*n));
+	struct hwt_stream *st = thread_of(s, rec->pid, rec->tid);
+
+	if (!n)
+		return -EINVAL;
+	if (!st)
+		return -ENOMEM;
+	memcpy(st->name, n->name, sizeof(n->name));
+	st->name[sizeof(n->name)] = 0;
+	return 0;
+}
+
+static int on_fork(struct hwt_session *s, const struct hwt_rec *rec)
+{
+	const struct hwt_rec_fork *f = payload(rec, sizeof(*f));
+	struct session_process *parent = index_process(s, rec->pid), *child;
+	struct hwt_stream *st = idmap_get(&s->tids, rec->tid);
+	struct image_space *space;
+
+	if (!f)
+		return -EINVAL;
+	if (!parent)
+		return -ENOMEM;
+	child = index_process(s, f->child_pid);
+	space = session_add_space(
+		s, image_space_fork(parent->space, end_of(rec->generation)),
+		f->child_pid);
+	if (!child || !space)
+		return -ENOMEM;
+	child->space = space;
+	return new_thread(s, f->child_pid, f->child_tid, space, 0, st ? st->name : NULL);
+}
+
+static int on_exit(struct hwt_session *s, const struct hwt_rec *rec)
+{
+	const struct hwt_rec_exit *e = payload(rec, sizeof(*e));
+	size_t i;
+
+	if (!e)
+		return -EINVAL;
+	for (i = 0; i < s->nstreams; i++) {
+		struct hwt_stream *st = s->streams[i];
+
+		/* Not those of an earlier process of that number. */
+		if (st->info.pid != rec->pid || idmap_get(&s->tids, st->info.tid) != st)
+			continue;
+		st->info.exited = true;
+		st->info.status = e->status;
+	}
+	return 0;
+}
+
+static int on_buffer(struct hwt_session *s, const struct hwt_rec *rec)
+{
+	const struct hwt_rec_buffer *b = payload(rec, sizeof(*b));
+	struct hwt_stream *st;
+
+	if (!b)
+		return -EINVAL;
+	st = idmap_get(rec->cpu < 0 ? &s->tids : &s->cpus, b->buf_id);
+	if (st && b->flags & HWT_BUF_FULL)
+		st->full_stops = b->lost > st->full_stops ? b->lost : st->full_stops;
+	return 0;
+}
+
+static int on_lost(struct hwt_session *s, const struct hwt_rec *rec)
+{
+	const struct hwt_rec_lost *l = payload(rec, sizeof(*l));
+
+	if (!l)
+		return -EINVAL;
+	s->info.lost_records += l->count;
+	return 0;
+}
+
+static int act(struct hwt_session *s, const struct hwt_rec *rec, const uint8_t *build_id,
+	       size_t build_id_size)
+{
+	switch (rec->type) {
+	case HWT_REC_MMAP:
+		return on_mmap(s, rec, build_id, build_id_size);
+	case HWT_REC_MUNMAP:
+		return on_munmap(s, rec);
+	case HWT_REC_EXEC:
+		return on_exec(s, rec);
+	case HWT_REC_CODE:
+		return on_code(s, rec);
+	case HWT_REC_THREAD_CREATE:
+		return on_thread_create(s, rec);
+	case HWT_REC_THREAD_EXIT:
+		return on_thread_exit(s, rec);
+	case HWT_REC_THREAD_NAME:
+		return on_name(s, rec);
+	case HWT_REC_FORK:
+		return on_fork(s, rec);
+	case HWT_REC_EXIT:
+		return on_exit(s, rec);
+	case HWT_REC_BUFFER:
+		return on_buffer(s, rec);
+	case HWT_REC_LOST:
+		return on_lost(s, rec);
+	default:
+		/* MPROTECT: code stays what it is; what is written there is captured. */
+		return 0;
+	}
+}
+
+/* Records whose thread, position and generation are one moment of one thread. */
+static bool is_switch(const struct hwt_rec *rec)
+{
+	static const uint32_t types = 1u << HWT_REC_MMAP | 1u << HWT_REC_MUNMAP |
+				      1u << HWT_REC_MPROTECT | 1u << HWT_REC_EXEC |
+				      1u << HWT_REC_THREAD_NAME | 1u << HWT_REC_FORK |
+				      1u << HWT_REC_CODE | 1u << HWT_REC_GENERATION;
+
+	return rec->tid && rec->cpu < 0 && rec->type < 32 && types >> rec->type & 1;
+}
+
+int index_hwt(struct hwt_session *s, const struct hwt_rec *rec, const uint8_t *build_id,
+	      size_t build_id_size)
+{
+	const struct hwt_rec_generation *g;
+	uint64_t generation = rec->generation;
+	struct session_process *p;
+	struct hwt_stream *st;
+	int ret;
+
+	ret = act(s, rec, build_id, build_id_size);
+	if (ret || !is_switch(rec))
+		return ret;
+	p = index_process(s, rec->pid);
+	st = thread_of(s, rec->pid, rec->tid);
+	if (!p || !st)
+		return -ENOMEM;
+	st->process = p;
+	g = rec->type == HWT_REC_GENERATION ? payload(rec, sizeof(*g)) : NULL;
+	if (g && g->generation > generation)
+		generation = g->generation;
+	return index_add_switch(st, rec->position, p->space, end_of(generation));
+}

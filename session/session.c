@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Opening a recording, and what it says of itself. */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "../hw/pt.h"
+#include "session_priv.h"
+
+#define FEED_DEFAULT   (256u << 10)
+/* A JIT's names are written while it runs: a later file is another process's. */
+#define PERF_MAP_SLACK 10
+
+void session_warn(struct hwt_session *s, const char *fmt, ...)
+{
+	char *text;
+	va_list ap;
+
+	if (!s->warn)
+		return;
+	va_start(ap, fmt);
+	if (vasprintf(&text, fmt, ap) >= 0) {
+		s->warn(s->warn_ctx, text);
+		free(text);
+	}
+	va_end(ap);
+}
+
+int session_grow(void **array, size_t n, size_t *room, size_t size)
+{
+	size_t more = *room ? *room * 2 : 16;
+	void *p;
+
+	if (n < *room)
+		return 0;
+	p = reallocarray(*array, more, size);
+	if (!p)
+		return -ENOMEM;
+	*array = p;
+	*room = more;
+	return 0;
+}
+
+ssize_t session_read(struct hwt_session *s, uint64_t data_offset, void *buf, size_t n)
+{
+	size_t done = 0;
+	ssize_t got;
+
+	if (s->file)
+		return perfdata_read(s->file, data_offset, buf, n);
+	while (done < n) {
+		got = pread(s->raw_fd, (uint8_t *)buf + done, n - done,
+			    (off_t)(data_offset + done));
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return -errno;
+		if (!got)
+			break;
+		done += (size_t)got;
+	}
+	return (ssize_t)done;
+}
+
+static void on_problem(void *ctx, const char *path, enum image_problem problem, int err)
+{
+	struct hwt_session *s = ctx;
+
+	if (problem == IMAGE_CHANGED)
+		session_warn(s, "%s: %s; its code is used all the same", path,
+			     image_problem_text(problem));
+	else if (problem == IMAGE_UNREADABLE)
+		session_warn(s, "%s: %s (%s); what ran in it is left out", path,
+			     image_problem_text(problem), strerror(-err));
+	else
+		session_warn(s, "%s: %s; what ran in it is left out", path,
+			     image_problem_text(problem));
+}
+
+static bool perf_map_is_ours(const struct hwt_session *s, uint32_t pid)
+{
+	char path[64];
+	struct stat sb;
+
+	snprintf(path, sizeof(path), "/tmp/perf-%u.map", pid);
+	return pid && !stat(path, &sb) && sb.st_mtime <= s->written + PERF_MAP_SLACK;
+}
+
+struct image_space *session_add_space(struct hwt_session *s, struct image_space *space,
+				      uint32_t pid)
+{
+	struct session_space *e = space ? calloc(1, sizeof(*e)) : NULL;
+
+	if (!e) {
+		image_space_free(space);
+		return NULL;
+	}
+	e->space = space;
+	e->next = s->spaces;
+	s->spaces = e;
+	image_space_on_problem(space, on_problem, s);
+	if (perf_map_is_ours(s, pid))
+		image_space_set_pid(space, pid);
+	return space;
+}
+
+static int open_error(const char *path, int ret, enum perfdata_kind kind, char **error)
+{
+	const char *what = perfdata_kind_text(kind), *then = "";
+
+	if (ret != -EINVAL)
+		what = strerror(-ret);
+	else if (kind == PERFDATA_RAW_PT)
+		then = "; decode it with --raw FILE --map ELF[@ADDRESS]";
+	else if (kind == PERFDATA_FILE)
+		what = "a perf.data file with a damaged header";
+	if (asprintf(error, "%s: %s%s%s", path, ret == -EINVAL ? "is " : "", what, then) <
+	    0)
+		*error = NULL;
+	return ret;
+}
+
+static void take_info(struct hwt_session *s)
+{
+	const struct perfdata_info *i = perfdata_info(s->file);
+
+	s->info.backend = i->backend;
+	s->info.host = i->host;
+	s->info.cmdline = i->cmdline;
+	s->info.cpuid = i->cpuid;
+	s->info.arch = i->arch;
+	s->info.os_release = i->os_release;
+	s->info.ours = i->ours;
+	s->info.complete = i->complete;
+	s->info.rtit_ctl = i->rtit_ctl;
+	s->config.tsc_ratio_den = i->tsc_ratio_den;
+	s->config.tsc_ratio_num = i->tsc_ratio_num;
+	s->config.mtc_freq = i->mtc_freq;
+	s->config.nominal_ratio = i->nominal_ratio;
+	s->config.mtc_enabled = i->rtit_ctl & RTIT_CTL_MTCEN;
+	s->config.cyc_enabled = i->rtit_ctl & RTIT_CTL_CYCEN;
+	s->config.no_compression = i->rtit_ctl & RTIT_CTL_DISRETC;
+}
+
+static int recording_open(struct hwt_session *s, const struct hwt_session_options *o,
+			  char **error)
+{
+	enum perfdata_kind kind = PERFDATA_UNKNOWN;
+	struct stat sb;
+	int ret;
+
+	ret = perfdata_open(o->path, &s->file, &kind);
+	if (ret)
+		return open_error(o->path, ret, kind, error);
+	if (!stat(o->path, &sb)) {
+		s->written = sb.st_mtime;
+		s->info.file_size = (uint64_t)sb.st_size;
+	}
+	take_info(s);
+	if (!s->info.backend || strcmp(s->info.backend, "pt")) {
+		if (asprintf(error, "%s: holds %s%s; only Intel PT is decoded", o->path,
+			     s->info.backend ? "a trace of " : "no hardware trace",
+			     s->info.backend ? s->info.backend : "") < 0)
+			*error = NULL;
+		return -ENOTSUP;
+	}
+	return index_file(s);
+}
+
+int hwt_session_open(const struct hwt_session_options *options,
+		     void (*warn)(void *ctx, const char *text), void *warn_ctx,
+		     struct hwt_session **out, char **error)
+{
+	struct hwt_session *s = calloc(1, sizeof(*s));
+	const char *path = options->raw_path ? options->raw_path : options->path;
+	int ret = -ENOMEM;
+
+	*error = NULL;
+	*out = NULL;
+	if (!s)
+		goto no_session;
+	s->raw_fd = -1;
+	s->warn = warn;
+	s->warn_ctx = warn_ctx;
+	s->first_time = UINT64_MAX;
+	s->feed_max = options->chunk ? options->chunk : FEED_DEFAULT;
+	s->store = image_store_new(options->sysroot);
+	if (!s->store)
+		goto free_session;
+	ret = options->raw_path ? raw_open(s, options, error)
+				: recording_open(s, options, error);
+	if (ret)
+		goto free_session;
+	*out = s;
+	return 0;
+free_session:
+	hwt_session_close(s);
+no_session:
+	if (!*error &&
+	    asprintf(error, "%s: %s", path ? path : "no file", strerror(-ret)) < 0)
+		*error = NULL;
+	return ret;
+}
+
+static void stream_free(struct hwt_stream *st)
+{
+	hwt_stream_close(st);
+	free(st->chunks);
+	free(st->switches);
+	free(st->cpus);
+	free(st);
+}
+
+void hwt_session_close(struct hwt_session *s)
+{
+	struct session_process *p;
+	struct session_space *e;
+	size_t i;
+
+	if (!s)
+		return;
+	for (i = 0; i < s->nstreams; i++)
+		stream_free(s->streams[i]);
+	free(s->streams);
+	while ((p = s->processes)) {
+		s->processes = p->next;
+		free(p);
+	}
+	while ((e = s->spaces)) {
+		s->spaces = e->next;
+		image_space_free(e->space);
+		free(e);
+	}
+	idmap_free(&s->pids);
+	idmap_free(&s->tids);
+	idmap_free(&s->queues);
+	idmap_free(&s->cpus);
+	image_store_free(s->store);
+	if (s->file)
+		perfdata_close_reader(s->file);
+	if (s->raw_fd >= 0)
+		close(s->raw_fd);
+	free(s);
+}
+
+int hwt_session_nstreams(const struct hwt_session *s)
+{
+	return (int)s->nstreams;
+}
+
+struct hwt_stream *hwt_session_stream(struct hwt_session *s, int index)
+{
+	return index >= 0 && (size_t)index < s->nstreams ? s->streams[index] : NULL;
+}
+
+uint64_t hwt_session_ns(const struct hwt_session *s, uint64_t ticks)
+{
+	uint64_t now, first;
+
+	if (!s->file)
+		return ticks;
+	now = perfdata_ticks_to_time(s->file, ticks);
+	first = s->first_time == UINT64_MAX
+			? 0
+			: perfdata_ticks_to_time(s->file, s->first_time);
+	return now > first ? now - first : 0;
+}
+
+const struct hwt_session_info *hwt_session_info(const struct hwt_session *s)
+{
+	return &s->info;
+}

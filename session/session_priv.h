@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the parts of session/ share. */
+#ifndef SESSION_SESSION_PRIV_H
+#define SESSION_SESSION_PRIV_H
+
+#include <sys/types.h>
+#include "../container/perfdata.h"
+#include "../decode/pt/pt_decoder.h"
+#include "../decode/pt/pt_packet.h"
+#include "session.h"
+
+/* Maps a pid, tid or buffer number to what it stands for now. */
+struct idmap {
+	uint32_t	*keys;
+	void		**values;	/* NULL: free */
+	size_t		n, room;	/* room: power of two */
+};
+void *idmap_get(const struct idmap *m, uint32_t key);
+int idmap_put(struct idmap *m, uint32_t key, void *value);	/* replaces; -ENOMEM */
+void idmap_free(struct idmap *m);
+
+struct session_process {
+	struct session_process *next;
+	uint32_t	pid;
+	struct image_space *space;	/* what the process has now, while indexing */
+	uint64_t	last_change;	/* time of its latest, in ticks (foreign files) */
+};
+
+struct session_space {
+	struct session_space *next;
+	struct image_space *space;
+};
+
+/* From `position` on, a stream's code is what `space` was at `at`. */
+struct stream_switch {
+	uint64_t	position;
+	struct image_space *space;
+	struct image_moment at;
+};
+
+/* From `time` on, a CPU runs that process (foreign CPU recordings). */
+struct cpu_switch {
+	uint64_t	time;		/* ticks */
+	struct session_process *process;
+};
+
+struct stream_chunk {
+	uint64_t	position, size;	/* in the stream, bytes */
+	uint64_t	data_offset;	/* in the file */
+};
+
+/* Finds TSC packets ahead of the decoder (foreign files). */
+struct stream_clock {
+	uint64_t	position;	/* of what is looked at next */
+	uint64_t	cut, tsc;	/* the last one found: its position and value */
+	size_t		chunk;
+	struct pt_packet_state state;
+	bool		synced, ended;
+};
+
+struct hwt_stream {
+	struct hwt_session *session;
+	struct hwt_stream_info info;
+	char		name[64];
+	bool		has_idx;	/* bytes were found for it */
+	uint32_t	idx;		/* perf's queue */
+	struct stream_chunk *chunks;
+	size_t		nchunks, chunks_room;
+	struct stream_switch *switches;
+	size_t		nswitches, switches_room;
+	struct cpu_switch *cpus;	/* per_cpu, foreign */
+	size_t		ncpus, cpus_room;
+	uint64_t	aux_truncated, full_stops;
+	struct session_process *process;
+
+	/* Decoding; NULL decoder: not begun. */
+	struct pt_decoder *decoder;
+	struct image_view *view;
+	struct image_space *space;	/* that the view is of */
+	struct image_moment at;
+	uint64_t	position;	/* of the next byte to feed */
+	size_t		chunk, next_switch, next_cpu;
+	bool		finished;
+	uint8_t		*buffer;
+	size_t		buffer_size;
+	struct stream_clock clock;
+
+	/* hwt_stream_chunk */
+	size_t		dump_chunk;
+	uint64_t	dump_position;
+	uint8_t		*dump_buffer;
+};
+
+struct hwt_session {
+	struct perfdata	*file;		/* NULL: raw */
+	int		raw_fd;
+	struct image_store *store;
+	void		(*warn)(void *ctx, const char *text);
+	void		*warn_ctx;
+	size_t		feed_max;	/* bytes fed at once */
+	struct pt_decoder_config config;
+	struct session_space *spaces;
+	struct session_process *processes;
+	struct idmap	pids, tids, queues, cpus;	/* to process, stream, stream, stream */
+	struct hwt_stream **streams;
+	size_t		nstreams, streams_room;
+	uint64_t	first_time;	/* ticks; UINT64_MAX: no time seen */
+	time_t		written;	/* mtime of the recording */
+	struct hwt_session_info info;
+};
+
+/* One sentence through the caller's warn. */
+void session_warn(struct hwt_session *s, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+/* Up to n bytes of the recording; how many, or -errno. */
+ssize_t session_read(struct hwt_session *s, uint64_t data_offset, void *buf, size_t n);
+/* Appends room for one element of `size` to a growing array: 0 or -ENOMEM. */
+int session_grow(void **array, size_t n, size_t *room, size_t size);
+/* A new space of this session, or NULL. */
+struct image_space *session_add_space(struct hwt_session *s, struct image_space *space,
+				      uint32_t pid);
+
+/* index.c: reads the whole file once. 0, -errno. */
+int index_file(struct hwt_session *s);
+struct hwt_stream *index_add_stream(struct hwt_session *s, uint32_t pid, uint32_t tid,
+				    int32_t cpu);
+int index_add_chunk(struct hwt_stream *st, const struct stream_chunk *chunk);
+int index_add_switch(struct hwt_stream *st, uint64_t position, struct image_space *space,
+		     struct image_moment at);
+struct session_process *index_process(struct hwt_session *s, uint32_t pid);
+/* index_hwt.c: one framework record. index_perf.c: one record of perf's. */
+int index_hwt(struct hwt_session *s, const struct hwt_rec *rec, const uint8_t *build_id,
+	      size_t build_id_size);
+int index_perf(struct hwt_session *s, const struct perfdata_event *ev);
+
+/* raw.c */
+int raw_open(struct hwt_session *s, const struct hwt_session_options *o, char **error);
+
+/* foreign.c: where to cut a stream so that its images can change by time. */
+uint64_t foreign_cut(struct hwt_stream *st, struct image_space **space,
+		     struct image_moment *at);
+
+#endif

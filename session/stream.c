@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Pulling a stream: bytes go to the decoder only up to the next position at
+ * which the code changes; when the decoder has nothing more to say, the view
+ * moves, changed blocks are dropped, and it goes on.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "session_priv.h"
+
+#define DUMP_CHUNK (256u << 10)
+
+static size_t stream_code(void *ctx, uint64_t ip, uint8_t *buf, size_t len)
+{
+	struct hwt_stream *st = ctx;
+
+	return st->view ? image_view_code(st->view, ip, buf, len) : 0;
+}
+
+static int begin(struct hwt_stream *st)
+{
+	struct pt_decoder_config config = st->session->config;
+
+	config.code = stream_code;
+	config.code_ctx = st;
+	config.offset = 0;
+	st->decoder = pt_decoder_new(&config);
+	if (!st->buffer) {
+		st->buffer_size = st->session->feed_max;
+		st->buffer = malloc(st->buffer_size);
+	}
+	if (!st->decoder || !st->buffer)
+		return -ENOMEM;
+	st->position = 0;
+	st->chunk = st->next_switch = st->next_cpu = 0;
+	st->finished = false;
+	st->clock = (struct stream_clock){};
+	return 0;
+}
+
+void hwt_stream_close(struct hwt_stream *st)
+{
+	pt_decoder_free(st->decoder);
+	image_view_free(st->view);
+	free(st->buffer);
+	st->decoder = NULL;
+	st->view = NULL;
+	st->space = NULL;
+	st->buffer = NULL;
+	free(st->dump_buffer);
+	st->dump_buffer = NULL;
+}
+
+int hwt_stream_rewind(struct hwt_stream *st)
+{
+	hwt_stream_close(st);
+	st->dump_chunk = 0;
+	st->dump_position = 0;
+	return begin(st);
+}
+
+static void drop_blocks(void *decoder, uint64_t addr, uint64_t len)
+{
+	pt_decoder_invalidate(decoder, addr, len);
+}
+
+/* The decoder is dry: what it decodes from here on is what `space` is at `at`. */
+static int move_view(struct hwt_stream *st, struct image_space *space,
+		     struct image_moment at)
+{
+	struct image_view *view;
+
+	if (space == st->space) {
+		if (!space ||
+		    (at.generation == st->at.generation && at.time == st->at.time))
+			return 0;
+		image_space_changes(space, st->at, at, drop_blocks, st->decoder);
+		st->at = at;
+		image_view_set(st->view, at);
+		return 0;
+	}
+	view = space ? image_view_new(space) : NULL;
+	if (space && !view)
+		return -ENOMEM;
+	image_view_free(st->view);
+	st->view = view;
+	st->space = space;
+	st->at = at;
+	if (view)
+		image_view_set(view, at);
+	pt_decoder_invalidate(st->decoder, 0, UINT64_MAX);
+	return 0;
+}
+
+/* Moves the view to what holds at st->position; *limit: up to where. */
+static int follow_image(struct hwt_stream *st, uint64_t *limit)
+{
+	struct image_space *space = st->space;
+	struct image_moment at = st->at;
+
+	if (st->session->file && !st->session->info.ours) {
+		*limit = foreign_cut(st, &space, &at);
+		return move_view(st, space, at);
+	}
+	while (st->next_switch < st->nswitches &&
+	       st->switches[st->next_switch].position <= st->position) {
+		space = st->switches[st->next_switch].space;
+		at = st->switches[st->next_switch].at;
+		st->next_switch++;
+	}
+	*limit = st->next_switch < st->nswitches ? st->switches[st->next_switch].position
+						 : UINT64_MAX;
+	return move_view(st, space, at);
+}
+
+/* Gives the decoder its next bytes: 1, 0 at the stream's end, -errno. */
+static int feed(struct hwt_stream *st)
+{
+	const struct stream_chunk *c;
+	uint64_t limit, n;
+	ssize_t got;
+	int ret;
+
+	while (st->chunk < st->nchunks &&
+	       st->position >=
+		       st->chunks[st->chunk].position + st->chunks[st->chunk].size)
+		st->chunk++;
+	if (st->chunk == st->nchunks)
+		return 0;
+	c = &st->chunks[st->chunk];
+	if (st->position < c->position) {
+		pt_decoder_lost(st->decoder, c->position - st->position);
+		st->position = c->position;
+		return 1;
+	}
+	ret = follow_image(st, &limit);
+	if (ret)
+		return ret;
+	n = c->position + c->size - st->position;
+	if (n > limit - st->position)
+		n = limit - st->position;
+	if (n > st->buffer_size)
+		n = st->buffer_size;
+	got = session_read(st->session, c->data_offset + (st->position - c->position),
+			   st->buffer, (size_t)n);
+	if (got < 0)
+		return (int)got;
+	if (!got) {
+		/* The file is shorter than its records say. */
+		pt_decoder_lost(st->decoder, c->position + c->size - st->position);
+		st->position = c->position + c->size;
+		return 1;
+	}
+	ret = pt_decoder_feed(st->decoder, st->buffer, (size_t)got);
+	st->position += (uint64_t)got;
+	return ret ? ret : 1;
+}
+
+int hwt_stream_next(struct hwt_stream *st, struct trace_event *ev, int max)
+{
+	int n;
+
+	if (!st->decoder) {
+		n = begin(st);
+		if (n)
+			return n;
+	}
+	for (;;) {
+		n = pt_decoder_next(st->decoder, ev, max);
+		if (n || st->finished)
+			return n;
+		n = feed(st);
+		if (n < 0)
+			return n;
+		if (!n) {
+			pt_decoder_finish(st->decoder);
+			st->finished = true;
+		}
+	}
+}
+
+const struct hwt_stream_info *hwt_stream_info(const struct hwt_stream *st)
+{
+	return &st->info;
+}
+
+/* A view of something is always there: names of an empty space are "?". */
+struct image_view *hwt_stream_view(struct hwt_stream *st)
+{
+	struct session_space *first = st->session->spaces;
+
+	if (!st->view && first) {
+		while (first->next)
+			first = first->next;
+		st->view = image_view_new(first->space);
+	}
+	return st->view;
+}
+
+uint32_t hwt_stream_nblocks(const struct hwt_stream *st)
+{
+	return st->decoder ? pt_decoder_nblocks(st->decoder) : 0;
+}
+
+uint64_t hwt_stream_position(const struct hwt_stream *st)
+{
+	uint64_t done = 0;
+	size_t i;
+
+	/* Bytes that are missing are no progress. */
+	for (i = 0; i < st->chunk && i < st->nchunks; i++)
+		done += st->chunks[i].size;
+	if (i < st->nchunks && st->position > st->chunks[i].position)
+		done += st->position - st->chunks[i].position;
+	return done;
+}
+
+int hwt_stream_chunk(struct hwt_stream *st, const uint8_t **bytes, size_t *n,
+		     uint64_t *position, uint64_t *lost_before)
+{
+	const struct stream_chunk *c;
+	uint64_t at, want;
+	ssize_t got;
+
+	if (!st->dump_buffer) {
+		st->dump_buffer = malloc(DUMP_CHUNK);
+		if (!st->dump_buffer)
+			return -ENOMEM;
+	}
+	for (;;) {
+		if (st->dump_chunk == st->nchunks)
+			return 0;
+		c = &st->chunks[st->dump_chunk];
+		at = st->dump_position > c->position ? st->dump_position : c->position;
+		if (at >= c->position + c->size) {
+			st->dump_chunk++;
+			continue;
+		}
+		*lost_before = at - st->dump_position;
+		want = c->position + c->size - at;
+		got = session_read(st->session, c->data_offset + (at - c->position),
+				   st->dump_buffer,
+				   want < DUMP_CHUNK ? want : DUMP_CHUNK);
+		if (got < 0)
+			return (int)got;
+		if (!got) {
+			st->dump_chunk++;
+			continue;
+		}
+		*bytes = st->dump_buffer;
+		*n = (size_t)got;
+		*position = at;
+		st->dump_position = at + (uint64_t)got;
+		return 1;
+	}
+}
