@@ -173,7 +173,7 @@ static int append(struct perfdata_writer *w, struct pdw_stream *s, const uint8_t
 	if (at == NO_PSB)
 		return append_to_kept(w, s, bytes, n);
 	cut = at + find_cut(w, bytes + at, n - at);
-	err = cut || s->nkept > KEPT_MAX ? put_trace(w, s, bytes, cut) : 0;
+	err = put_trace(w, s, bytes, cut);
 	return err ? err : keep(s, bytes + cut, n - cut);
 }
 
