@@ -46,7 +46,7 @@ FOREIGN = {
     r"Zydis/": ["decode/pt", "qemu", "image"],
     r"opencsd": ["decode/etm"],
     r"(intel-pt\.h|cmocka\.h)": [],
-    r"linux/": ["include", "hw", "vtu", "hosts", "container"],
+    r"linux/": ["include", "hw", "vtu", "hosts", "container", "qemu"],
 }
 # Folders that may include none of the C library's headers: they also go into
 # the kernel, and take what they need from the host contract.

@@ -43,6 +43,11 @@
  * OUTPUT_MASK_PTRS the stream's position.  In every hook but IRQ the unit is
  * outside of the traced context (a break in the stream, or a system call).
  *
+ * Code.  Captured bytes win over what files hold and stay valid until they are
+ * captured anew or MUNMAP covers them; an MMAP (a file's pages that gained X
+ * after they could be written) does not replace them.  A mapping that replaces
+ * another (MAP_FIXED) sends MUNMAP first.  Anonymous memory is "//anon".
+ *
  * Order of hooks.  A new program: ATTACH(START or EXEC), EXEC, MMAP of its
  * executable segments and of its interpreter's; only then its first instruction.
  * A new thread: THREAD_CREATE; a followed child: ATTACH(FORK), its mappings are

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * execve: QEMU's own would run the new program natively, untraced.  We run the
+ * emulator again instead, with the plugin, in the same process.
+ */
+#include "process.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../vtu/launch.h"
+#include "code.h"
+#include "window.h"
+
+#define MAX_STRINGS	(1u << 20)
+#define MAX_STRING	(128u * 1024)	/* MAX_ARG_STRLEN */
+
+static void free_strings(char **v)
+{
+	size_t i;
+
+	for (i = 0; v && v[i]; i++)
+		free(v[i]);
+	free(v);
+}
+
+/* One string of the guest's; NULL: it has none there. */
+static char *copy_string(uint64_t addr)
+{
+	char *s, *buf = malloc(MAX_STRING + 1);
+
+	if (!buf)
+		return NULL;
+	s = guest_read_string(addr, buf, MAX_STRING + 1) ? strdup(buf) : NULL;
+	free(buf);
+	return s;
+}
+
+/* The guest's NULL-ended array of strings at addr; NULL: not readable. */
+static char **copy_strings(uint64_t addr)
+{
+	size_t n = 0, room = 16;
+	char **v = calloc(room, sizeof(*v)), **more;
+	uint64_t p;
+
+	for (; v && addr; addr += 8, n++) {
+		if (!guest_read(addr, &p, sizeof(p)) || n == MAX_STRINGS)
+			goto unreadable;
+		if (!p)
+			break;
+		if (n + 2 > room) {
+			more = realloc(v, 2 * room * sizeof(*v));
+			if (!more)
+				goto unreadable;
+			memset(more + room, 0, room * sizeof(*v));
+			v = more;
+			room *= 2;
+		}
+		v[n] = copy_string(p);
+		if (!v[n])
+			goto unreadable;
+	}
+	return v;
+unreadable:
+	free_strings(v);
+	return NULL;
+}
+
+/* QEMU hands the environment to its program in reverse: undo that beforehand. */
+static void reverse(char **v)
+{
+	size_t i, n = 0;
+	char *t;
+
+	while (v[n])
+		n++;
+	for (i = 0; i < n / 2; i++) {
+		t = v[i];
+		v[i] = v[n - 1 - i];
+		v[n - 1 - i] = t;
+	}
+}
+
+/* The program under the emulator, where it asks for itself. */
+static bool is_own_exe(const char *path)
+{
+	char pid[64];
+
+	snprintf(pid, sizeof(pid), "/proc/%d/exe", vtu.pid);
+	return !strcmp(path, "/proc/self/exe") || !strcmp(path, "/proc/thread-self/exe") ||
+	       !strcmp(path, pid);
+}
+
+/* A path that means the same after exec, when descriptors may be closed. */
+static bool resolve_path(int dirfd, const char *given, int flags, char out[PATH_MAX])
+{
+	char link[64], dir[PATH_MAX];
+	ssize_t n;
+
+	if (is_own_exe(given))
+		return realpath(qemu_plugin_path_to_binary(), out);
+	if (given[0] == '/' || (dirfd == AT_FDCWD && given[0]))
+		return snprintf(out, PATH_MAX, "%s", given) < PATH_MAX;
+	if (!given[0] && !(flags & AT_EMPTY_PATH))
+		return false;
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", dirfd);
+	n = readlink(link, dir, sizeof(dir) - 1);
+	if (n <= 0)
+		return false;
+	dir[n] = 0;
+	if (given[0])
+		return snprintf(out, PATH_MAX, "%s/%s", dir, given) < PATH_MAX;
+	snprintf(out, PATH_MAX, "%s", dir);
+	return !access(out, X_OK);
+}
+
+/* Would the kernel find the program's interpreter?  And which machine is it for? */
+static bool check_image(const char *path, int *machine)
+{
+	Elf64_Ehdr eh;
+	Elf64_Phdr ph;
+	char interp[PATH_MAX];
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	bool ok = true;
+	int i;
+
+	*machine = 0;
+	if (fd < 0)
+		return false;
+	if (pread(fd, &eh, sizeof(eh), 0) == sizeof(eh))
+		*machine = eh.e_machine;
+	for (i = 0; *machine == vtu.guest->elf_machine && i < eh.e_phnum; i++) {
+		if (pread(fd, &ph, sizeof(ph), (off_t)eh.e_phoff + i * eh.e_phentsize) !=
+		    sizeof(ph))
+			break;
+		if (ph.p_type != PT_INTERP || ph.p_filesz >= sizeof(interp))
+			continue;
+		memset(interp, 0, sizeof(interp));
+		ok = pread(fd, interp, ph.p_filesz, (off_t)ph.p_offset) ==
+			     (ssize_t)ph.p_filesz &&
+		     !access(interp, X_OK);
+	}
+	close(fd);
+	return ok;
+}
+
+static void tell_native(struct vcpu *v, const char *path, int machine)
+{
+	size_t n = strlen(path);
+
+	memcpy(v->block->payload, path, n < VTU_PAYLOAD ? n + 1 : VTU_PAYLOAD);
+	window_hook(v, VTU_HOOK_NATIVE, (uint64_t)machine, 0, 0);
+}
+
+static bool emulator_paths(char qemu[PATH_MAX], char plugin[PATH_MAX])
+{
+	ssize_t n = readlink("/proc/self/exe", qemu, PATH_MAX - 1);
+	Dl_info info;
+
+	if (n <= 0 || !dladdr(&vtu, &info))
+		return false;
+	qemu[n] = 0;
+	return realpath(info.dli_fname, plugin);
+}
+
+static void replace(struct vcpu *v, struct vtu_launch *l)
+{
+	int machine, err = vtu_launch_prepare(l);
+
+	if (err == -ENOTSUP) {
+		check_image(l->image, &machine);
+		tell_native(v, l->image, machine);
+	}
+	if (err || !check_image(l->image, &machine) || !window_owner_alive())
+		return;
+	process_quit_others(v);
+	code_drain(v);
+	window_set_state(v->block, VTU_SYSCALL);
+	execve(l->qemu, l->qemu_argv, l->qemu_envp);
+	/* E2BIG, most likely: the guest's own call fails the same way. */
+	v->quitting = false;
+	vtu.ending = false;
+	if (vtu.parallel)
+		plugin_warn("execve failed late (%s): only thread %d is still traced",
+			    strerror(errno), v->tid);
+}
+
+void process_exec(struct vcpu *v, int dirfd, uint64_t path, uint64_t argv, uint64_t envp,
+		  int flags)
+{
+	char qemu[PATH_MAX], plugin[PATH_MAX], file[PATH_MAX], given[PATH_MAX];
+	char **args = copy_strings(argv), **env = copy_strings(envp);
+	struct vtu_launch l = {
+		.qemu = qemu, .plugin = plugin, .owner_pid = vtu.owner_pid,
+		.window_fd = vtu.window->owner_window_fd,
+		.dram_fd = vtu.window->owner_dram_fd, .exec_tid = v->tid,
+		.path = file, .argv = args, .envp = env,
+	};
+
+	if (args && env && guest_read_string(path, given, sizeof(given)) &&
+	    resolve_path(dirfd, given, flags, file) && emulator_paths(qemu, plugin)) {
+		reverse(env);
+		replace(v, &l);
+		vtu_launch_free(&l);
+	}
+	free_strings(args);
+	free_strings(env);
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The independent log: the addresses of all retired instructions of a thread,
+ * from callbacks before each instruction.  It shares nothing with the path from
+ * blocks to packets: neither the runs, nor the classifier, nor the signal test.
+ *
+ * File log.PID.TID in header.log_dir: struct execlog_header, then addresses.
+ */
+#ifndef QEMU_EXECLOG_H
+#define QEMU_EXECLOG_H
+
+#include "vcpu.h"
+
+#define EXECLOG_MAGIC	0x31474f4c54574875ull	/* "uHWTLOG1" */
+#define EXECLOG_DATA	4096u			/* where the addresses begin */
+
+struct execlog_header {
+	uint64_t magic;
+	uint64_t count;		/* addresses that are valid */
+};
+
+/* n instructions of tb get callbacks. */
+void execlog_translate(struct qemu_plugin_tb *tb, size_t n);
+/* The code cache was emptied. */
+void execlog_flush(void);
+/* Before block c: on or off, as the unit's tracing is now. */
+void execlog_resume(struct vcpu *v, const struct run *c);
+/* A system call is made: it retired. */
+void execlog_syscall(struct vcpu *v);
+/* A fatal signal: `next` would have been next, or is what raised it (fault). */
+void execlog_end(struct vcpu *v, uint64_t next, bool fault);
+void execlog_close(struct vcpu *v);
+/* In a forked child: the parent's files are not ours. */
+void execlog_forked(void);
+
+#endif

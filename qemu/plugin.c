@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "plugin.h"
+
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "block.h"
+#include "process.h"
+#include "syscalls.h"
+#include "vcpu.h"
+#include "window.h"
+
+QEMU_PLUGIN_EXPORT int qemu_plugin_version = 1;
+
+struct plugin vtu = {
+	.lock = PTHREAD_MUTEX_INITIALIZER,
+	.map_order = PTHREAD_MUTEX_INITIALIZER,
+};
+
+static const struct guest_arch *const guests[] = {&guest_x86_64};
+
+static void say(const char *fmt, va_list ap)
+{
+	char line[512];
+
+	vsnprintf(line, sizeof(line), fmt, ap);
+	dprintf(STDERR_FILENO, "hwt-vtu: %s\n", line);
+}
+
+void plugin_warn(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	say(fmt, ap);
+	va_end(ap);
+}
+
+void plugin_refuse(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	say(fmt, ap);
+	va_end(ap);
+	_exit(1);
+}
+
+struct options {
+	int owner, window, dram, exec;
+};
+
+static bool parse_option(struct options *o, const char *arg)
+{
+	static const struct {
+		const char *name;
+		size_t offset;
+	} table[] = {
+		{"owner=", offsetof(struct options, owner)},
+		{"window=", offsetof(struct options, window)},
+		{"dram=", offsetof(struct options, dram)},
+		{"exec=", offsetof(struct options, exec)},
+	};
+	char *end;
+	size_t i;
+	long n;
+
+	for (i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+		size_t len = strlen(table[i].name);
+
+		if (strncmp(arg, table[i].name, len))
+			continue;
+		n = strtol(arg + len, &end, 10);
+		if (*end || end == arg + len || n < 0 || n > INT32_MAX)
+			return false;
+		*(int *)((char *)o + table[i].offset) = (int)n;
+		return true;
+	}
+	return false;
+}
+
+/* The owner's descriptor, through /proc: it was never inherited. */
+static int open_owners(int owner, int fd)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/fd/%d", owner, fd);
+	return open(path, O_RDWR | O_CLOEXEC);
+}
+
+/* Maps the window and closes the descriptors: the guest shall not find them. */
+static int attach(struct options *o)
+{
+	int err;
+
+	if (o->exec) {
+		o->window = open_owners(o->owner, o->window);
+		o->dram = open_owners(o->owner, o->dram);
+	}
+	err = window_map(o->window, o->dram);
+	close(o->window);
+	close(o->dram);
+	return err;
+}
+
+static const char *check_emulator(const struct qemu_info *info)
+{
+	size_t i;
+
+	if (info->system_emulation)
+		return "this emulator runs a whole system; only programs can be traced";
+	if (info->version.cur < 1)
+		return "this emulator's plugin interface is too old";
+	for (i = 0; i < sizeof(guests) / sizeof(guests[0]); i++)
+		if (!strcmp(guests[i]->name, info->target_name))
+			vtu.guest = guests[i];
+	return vtu.guest ? NULL : "programs of this architecture cannot be traced";
+}
+
+QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id,
+					   const struct qemu_info *info, int argc,
+					   char **argv)
+{
+	struct options o = {-1, -1, -1, 0};
+	const char *why = check_emulator(info);
+	int i, err;
+
+	if (why)
+		plugin_refuse("%s", why);
+	for (i = 0; i < argc; i++)
+		if (!parse_option(&o, argv[i]))
+			plugin_refuse("bad option '%s'", argv[i]);
+	if (o.owner < 0 || o.window < 0 || o.dram < 0)
+		plugin_refuse("owner=, window= and dram= must be given; use hwt(8)");
+	vtu.id = id;
+	vtu.pid = getpid();
+	vtu.owner_pid = o.owner;
+	vtu.exec_tid = o.exec;
+	err = attach(&o);
+	if (err && o.exec)
+		return 0;	/* the owner has gone: the program runs untraced */
+	if (err)
+		plugin_refuse("cannot map the trace window: %s", strerror(-err));
+	syscalls_init();
+	process_init();
+	qemu_plugin_register_vcpu_init_cb(id, vcpu_init);
+	qemu_plugin_register_vcpu_tb_trans_cb(id, block_translate);
+	qemu_plugin_register_flush_cb(id, block_flush);
+	qemu_plugin_register_vcpu_syscall_cb(id, syscalls_enter);
+	qemu_plugin_register_vcpu_syscall_ret_cb(id, syscalls_return);
+	return 0;
+}

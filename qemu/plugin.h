@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The vtu plugin: a trace unit beside each virtual CPU of a user-mode QEMU.
+ *
+ *	plugin.c	options, installation
+ *	window.c	the shared window: mapping, blocks, hooks, doorbell
+ *	vcpu.c		one vCPU: what retired, feeding the unit, attention
+ *	block.c		translated blocks to runs
+ *	signals.c	handlers and their frames
+ *	syscalls.c	system calls that change what is traced
+ *	maps.c		executable mappings
+ *	code.c		code that no file holds; generations
+ *	process.c	start, fork, exit
+ *	exec.c		exec
+ *	fatal.c		fatal signals
+ *	execlog.c	the independent log (tests)
+ *	guest*.c classify*.c flags*.c	what depends on the guest's architecture
+ */
+#ifndef QEMU_PLUGIN_H
+#define QEMU_PLUGIN_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "../models/pt/pt_feed.h"
+#include "../vtu/window.h"
+#include "guest.h"
+#include "qemu_plugin_api.h"
+
+#define likely(x)	__builtin_expect(!!(x), 1)
+#define unlikely(x)	__builtin_expect(!!(x), 0)
+
+#define MAX_VCPUS	65536u	/* more threads than a kernel gives us */
+
+/* run.flags: what keeps a run out of the fast path. */
+#define R_LEAVE		0x01u	/* as the block that was left: its end needs a look */
+#define R_ENTER		0x02u	/* as the block that is entered: its start needs one */
+#define R_CUT		0x04u	/* may be cut short: `reached` tells whether it was */
+#define R_NEXT		0x08u	/* ends in a branch to what follows anyway */
+#define R_KERNEL	0x10u	/* in the kernel's page (vsyscall): holds no instruction */
+#define R_STALE		0x20u	/* the code was rewritten after it was translated */
+#define R_HANDLER	0x40u	/* a signal handler was installed here */
+
+/* What a run belongs to: run.priv. */
+struct block_info {
+	struct run *next_by_start;	/* hash chain */
+	struct run *next_by_page;	/* runs of captured code */
+	struct run *taken;		/* R_NEXT: the same run, branch taken */
+	uint8_t last_insn[16];		/* R_NEXT */
+};
+
+struct vcpu;
+
+struct plugin {
+	qemu_plugin_id_t id;
+	const struct guest_arch *guest;
+	struct vtu_header *window;
+	uint64_t window_size;
+	uint8_t *dram;
+	uint64_t dram_size;
+	uint32_t flags;			/* VTU_F_* */
+	int owner_pid;
+	int exec_tid;			/* this program was exec'd by that thread; or 0 */
+
+	/* This process. */
+	int pid;
+	bool started;			/* first block seen */
+	bool inert;			/* not traced (any more) */
+	bool parallel;			/* a second thread was made */
+	bool ending;			/* new threads are not traced */
+	uint64_t generation;
+
+	/*
+	 * lock guards tables and is held for moments only, also in translation
+	 * and exec callbacks: never across a hook.  map_order keeps changes of
+	 * executable mappings and their hooks in one order; it is taken in system
+	 * call callbacks only, before lock.
+	 */
+	pthread_mutex_t lock;
+	pthread_mutex_t map_order;
+	struct vcpu *vcpus[MAX_VCPUS];
+	uint32_t nvcpus;		/* highest index ever + 1 */
+	uint32_t nthreads;
+};
+
+extern struct plugin vtu;
+
+/* One line on stderr, then exit(1): start-up only. */
+void plugin_refuse(const char *fmt, ...) __attribute__((format(printf, 1, 2), noreturn));
+/* One line on stderr. */
+void plugin_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+#endif

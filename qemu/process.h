@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A traced process: its start, its children, its end. */
+#ifndef QEMU_PROCESS_H
+#define QEMU_PROCESS_H
+
+#include "vcpu.h"
+
+/* Once, at install: what exec needs, and fork handlers. */
+void process_init(void);
+/* The program's first block: ATTACH, EXEC, MMAPs. */
+void process_start(struct vcpu *v, const struct run *c, struct guest_env *env);
+/* In the child, as its fork returns. */
+void process_forked(struct vcpu *v);
+/*
+ * execve is being called: replaces the process by an emulator of the new
+ * program.  Returns where that is not ours to do, or where it would fail: the
+ * guest's own call then says how.
+ */
+void process_exec(struct vcpu *v, int dirfd, uint64_t path, uint64_t argv, uint64_t envp,
+		  int flags);
+/* The process ends, or tries to exec: its other threads flush and stand still. */
+void process_quit_others(struct vcpu *v);
+void process_thread_exit(struct vcpu *v, int status);
+/* The process ends, with a status as wait(2) gives it. */
+void process_exit(struct vcpu *v, int status);
+/* Traced no more: on the calling thread now, on the others at their next block. */
+void process_detach(void);
+
+/* fatal.c: learns of fatal signals before the emulator dies of them. */
+void fatal_install(void);
+
+#endif

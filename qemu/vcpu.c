@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * One vCPU.  The exec callback runs before each block: only then is it known
+ * what became of the block before it.
+ */
+#include "vcpu.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "code.h"
+#include "execlog.h"
+#include "process.h"
+#include "signals.h"
+#include "window.h"
+
+#define EVENT_TICKS	1000	/* a record's event takes 1 us */
+#define CPL_USER	3
+#define CPL_KERNEL	0
+
+__thread struct vcpu *vcpu_self;
+
+struct run vcpu_outside = {
+	.fall = RUN_NOWHERE, .taken = RUN_NOWHERE, .kind = RUN_FAR, .flags = R_LEAVE,
+};
+
+static void *unit_memory(void *ctx, uint64_t addr, uint64_t len)
+{
+	if (addr > vtu.dram_size || len > vtu.dram_size - addr)
+		return NULL;
+	return vtu.dram + addr;
+}
+
+static void unit_interrupt(void *ctx)
+{
+	window_hook(ctx, VTU_HOOK_IRQ, 0, 0, 0);
+}
+
+static uint64_t unit_clock(void *ctx)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+void vcpu_init(qemu_plugin_id_t id, unsigned int index)
+{
+	struct vcpu *v;
+
+	if (index >= MAX_VCPUS)
+		plugin_refuse("more than %u threads at once", MAX_VCPUS);
+	/* On the parent's thread; an index comes back after its thread ended. */
+	pthread_mutex_lock(&vtu.lock);
+	v = vtu.vcpus[index];
+	if (!v) {
+		v = aligned_alloc(64, (sizeof(*v) + 63) & ~63ul);
+		if (!v)
+			plugin_refuse("no memory for a virtual CPU");
+	}
+	memset(v, 0, sizeof(*v));
+	v->index = index;
+	v->prev = &vcpu_outside;
+	v->block = &window_no_block;
+	v->mode = vtu.inert ? VCPU_OFF : VCPU_FRESH;
+	vtu.vcpus[index] = v;
+	if (index >= vtu.nvcpus)
+		vtu.nvcpus = index + 1;
+	pthread_mutex_unlock(&vtu.lock);
+}
+
+bool vcpu_attach(struct vcpu *v)
+{
+	struct pt_unit_host host = {v, unit_memory, unit_interrupt, NULL};
+	struct vtu_block *b = window_claim();
+
+	v->tid = gettid();
+	if (!b) {
+		v->mode = VCPU_OFF;
+		return false;
+	}
+	if (vtu.flags & VTU_F_CLOCK_HOST)
+		host.clock = unit_clock;
+	b->pid = vtu.pid;
+	b->tid = v->tid;
+	b->vcpu = v->index;
+	v->block = b;
+	v->served = 0;
+	pt_unit_init(&v->unit, (struct pt_regs_file *)b->regs, NULL, &host);
+	pt_unit_set_context(&v->unit, CPL_KERNEL, 0, vtu.guest->kernel_ip);
+	vcpu_clock_sync(v);
+	v->in = false;
+	v->prev = &vcpu_outside;
+	v->mode = VCPU_LIVE;
+	window_set_state(b, VTU_RUNNING);
+	__atomic_add_fetch(&vtu.nthreads, 1, __ATOMIC_RELAXED);
+	return true;
+}
+
+void vcpu_detach(struct vcpu *v)
+{
+	struct vtu_block *b = v->block;
+
+	v->mode = VCPU_OFF;
+	v->prev = &vcpu_outside;
+	v->in = false;
+	execlog_close(v);
+	if (b == &window_no_block)
+		return;
+	pt_unit_wrmsr(&v->unit, MSR_RTIT_CTL, v->unit.ctl & ~RTIT_CTL_TRACEEN);
+	v->unit.regs = (struct pt_regs_file *)window_no_block.regs;
+	/* Nobody rings a block that may be another's by now. */
+	pthread_mutex_lock(&vtu.lock);
+	v->block = &window_no_block;
+	pthread_mutex_unlock(&vtu.lock);
+	__atomic_sub_fetch(&vtu.nthreads, 1, __ATOMIC_RELAXED);
+	window_release(b);
+}
+
+void vcpu_publish(struct vcpu *v)
+{
+	uint64_t now = pt_unit_tsc(&v->unit), seen;
+
+	v->block->clock = now;
+	v->block->insns = v->unit.insns;
+	seen = __atomic_load_n(&vtu.window->clock, __ATOMIC_RELAXED);
+	while (seen < now &&
+	       !__atomic_compare_exchange_n(&vtu.window->clock, &seen, now, 1,
+					    __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
+		;
+}
+
+void vcpu_clock_sync(struct vcpu *v)
+{
+	uint64_t tree = __atomic_load_n(&vtu.window->clock, __ATOMIC_ACQUIRE);
+
+	if (tree > pt_unit_tsc(&v->unit))
+		pt_unit_set_tsc(&v->unit, tree);
+}
+
+void vcpu_clock_event(struct vcpu *v)
+{
+	if (v->mode == VCPU_LIVE && !(vtu.flags & VTU_F_CLOCK_HOST))
+		pt_unit_set_tsc(&v->unit, pt_unit_tsc(&v->unit) + EVENT_TICKS);
+}
+
+void vcpus_attention(const struct vcpu *but, uint32_t bits)
+{
+	uint32_t i;
+
+	pthread_mutex_lock(&vtu.lock);
+	for (i = 0; i < vtu.nvcpus; i++) {
+		struct vcpu *v = vtu.vcpus[i];
+
+		if (!v || v == but || v->block == &window_no_block)
+			continue;
+		__atomic_or_fetch(&v->block->attention, bits, __ATOMIC_SEQ_CST);
+	}
+	pthread_mutex_unlock(&vtu.lock);
+}
+
+int vcpu_index_of(const struct run *r, uint64_t ip)
+{
+	uint64_t a = r->start;
+	uint32_t i;
+
+	for (i = 0; i < r->ninsn; i++) {
+		if (a == ip)
+			return (int)i;
+		a += r->len[i];
+	}
+	return -1;
+}
+
+/* Does r, executed whole, lead to next? */
+static bool leads_to(const struct run *r, uint64_t next)
+{
+	return next == r->fall || next == r->taken ||
+	       (r->kind >= RUN_JMP_IND && r->kind != RUN_FAR) ||
+	       (r->flags & R_NEXT && next == r->end);
+}
+
+static void feed(struct vcpu *v, const struct run *p, uint64_t next)
+{
+	const struct block_info *info = p->priv;
+
+	if (p->flags & R_NEXT && next == p->end &&
+	    vtu.guest->branch_taken(v->env, info->last_insn, p->len[p->ninsn - 1]))
+		p = info->taken;
+	pt_unit_feed(&v->unit, p, next);
+}
+
+void vcpu_retire(struct vcpu *v, uint64_t next)
+{
+	const struct run *p = v->prev;
+	int n;
+
+	if (p == &vcpu_outside)
+		return;
+	if (p->kind == RUN_FAR && (!(p->flags & R_CUT) || v->reached)) {
+		/* INT3 and the like: no system call told of it. */
+		pt_unit_far(&v->unit, p, CPL_KERNEL, 0, vtu.guest->kernel_ip);
+		v->in = false;
+		v->prev = &vcpu_outside;
+		return;
+	}
+	if (leads_to(p, next) && (!(p->flags & R_CUT) || v->reached)) {
+		feed(v, p, next);
+		return;
+	}
+	/* Cut short, or a REP that comes back to itself. */
+	n = vcpu_index_of(p, next);
+	if (n > 0)
+		pt_unit_run(&v->unit, p, (uint32_t)n, next);
+	else if (n < 0)
+		pt_unit_run(&v->unit, p, p->ninsn, next);
+}
+
+void vcpu_leave(struct vcpu *v, uint64_t at)
+{
+	if (!v->in)
+		return;
+	pt_unit_async(&v->unit, at, CPL_KERNEL, 0, vtu.guest->kernel_ip);
+	v->in = false;
+	v->prev = &vcpu_outside;
+}
+
+static void enter(struct vcpu *v, uint64_t at)
+{
+	pt_unit_enter(&v->unit, CPL_USER, 0, at);
+	v->in = true;
+}
+
+void vcpu_syscall(struct vcpu *v)
+{
+	struct run *p = v->prev;
+
+	execlog_syscall(v);
+	if (v->in && p->kind == RUN_FAR && p != &vcpu_outside)
+		pt_unit_far(&v->unit, p, CPL_KERNEL, 0, vtu.guest->kernel_ip);
+	else if (v->in)
+		vcpu_leave(v, p->start);
+	v->in = false;
+	v->prev = &vcpu_outside;
+	pt_unit_flush(&v->unit);
+	vcpu_publish(v);
+}
+
+/* The bits of attention that wait; `at` is the next instruction, c's first. */
+static void attend(struct vcpu *v, const struct run *c)
+{
+	uint32_t bits = __atomic_load_n(&v->block->attention, __ATOMIC_SEQ_CST);
+
+	if (bits & VTU_ATTN_DETACH) {
+		process_detach();
+		return;
+	}
+	if (bits & VTU_ATTN_QUIT) {
+		vcpu_leave(v, c->start);
+		vcpu_detach(v);
+		return;
+	}
+	if (bits & VTU_ATTN_CODE)
+		code_attend(v, c);
+	if (bits & VTU_ATTN_PARK && v->mode == VCPU_LIVE) {
+		vcpu_leave(v, c->start);
+		__atomic_and_fetch(&v->block->attention, ~VTU_ATTN_PARK, __ATOMIC_SEQ_CST);
+		window_hook(v, VTU_HOOK_PARK, 0, 0, 0);
+	}
+}
+
+/* First block of a thread, or of the program. */
+static void begin(struct vcpu *v, const struct run *c, struct guest_env *env)
+{
+	vcpu_self = v;
+	v->env = env;
+	if (!vtu.started)
+		process_start(v, c, env);
+	else if (vtu.inert || vtu.ending)
+		v->mode = VCPU_OFF;
+	else if (vcpu_attach(v))
+		window_hook(v, VTU_HOOK_THREAD_CREATE, 0, 0, 0);
+}
+
+static __attribute__((noinline)) void exec_slow(struct vcpu *v, struct run *p,
+						struct run *c, struct guest_env *env)
+{
+	v->prev = p;
+	if (v->mode == VCPU_FRESH)
+		begin(v, c, env);
+	if (v->mode != VCPU_LIVE)
+		return;
+	v->env = env;
+	if (!(c->flags & R_HANDLER) || !signals_entry(v, c))
+		if (v->in)
+			vcpu_retire(v, c->start);
+	if (v->block->state != VTU_RUNNING)
+		window_set_state(v->block, VTU_RUNNING);
+	if (unlikely(__atomic_load_n(&v->block->attention, __ATOMIC_SEQ_CST))) {
+		attend(v, c);
+		if (v->mode != VCPU_LIVE)
+			return;
+	}
+	if (!v->in && vcpu_tracing(v))
+		enter(v, c->start);
+	execlog_resume(v, c);
+	v->reached = false;
+	if (c->flags & R_KERNEL)
+		vcpu_leave(v, c->start);
+	if (!v->in)
+		v->unit.insns += c->ninsn;	/* time passes untraced, too */
+	v->prev = v->in ? c : &vcpu_outside;
+}
+
+/* Called through the thunk, which adds the emulator's state. */
+__attribute__((visibility("hidden"), used)) void
+vcpu_exec(unsigned int index, struct run *c, struct guest_env *env);
+
+void vcpu_exec(unsigned int index, struct run *c, struct guest_env *env)
+{
+	struct vcpu *v = vtu.vcpus[index];
+	struct run *p = v->prev;
+	uint64_t next = c->start;
+
+	v->prev = c;
+	if (unlikely((p->flags & R_LEAVE) | (c->flags & R_ENTER) | v->block->attention)) {
+		exec_slow(v, p, c, env);
+		return;
+	}
+	if (unlikely(!(next == p->taken) & !(next == p->fall) & (p->kind < RUN_JMP_IND))) {
+		/* A REP that comes back to itself: not retired yet. */
+		if (p == c && p->ninsn == 1 && p->kind == RUN_SEQ)
+			return;
+		exec_slow(v, p, c, env);
+		return;
+	}
+	pt_unit_feed(&v->unit, p, next);
+}
+
+/*
+ * TCG keeps the guest's state in %rbp on an x86-64 host and the plugin interface
+ * of QEMU 7.2 has no way to ask for a register: hand it over.
+ */
+__asm__(".text\n"
+	".hidden vcpu_exec_thunk\n"
+	".globl vcpu_exec_thunk\n"
+	".type vcpu_exec_thunk, @function\n"
+	"vcpu_exec_thunk:\n"
+	"	mov %rbp, %rdx\n"
+	"	jmp vcpu_exec\n"
+	".size vcpu_exec_thunk, . - vcpu_exec_thunk\n");
+
+void vcpu_reached(unsigned int index, void *unused)
+{
+	vtu.vcpus[index]->reached = true;
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* One virtual CPU: a thread of the guest. */
+#ifndef QEMU_VCPU_H
+#define QEMU_VCPU_H
+
+#include "plugin.h"
+
+enum vcpu_mode {
+	VCPU_FRESH,	/* made, its thread has not run yet */
+	VCPU_LIVE,	/* has a block in the window */
+	VCPU_OFF,	/* not traced, or ended */
+};
+
+struct vcpu {
+	struct pt_unit unit;
+	struct run *prev;		/* block that is being executed */
+	struct vtu_block *block;	/* never NULL: a private one when it has none */
+	struct guest_env *env;		/* the emulator's state of this vCPU */
+	bool in;			/* the unit was told that we are in guest code */
+	bool reached;			/* prev (R_CUT) got to its last instruction */
+	uint8_t mode;			/* enum vcpu_mode */
+	bool map_locked;		/* holds map_order from callback to return */
+	bool quitting;			/* the process ends: hooks do not wait */
+	uint32_t index;
+	uint32_t served;		/* doorbell request served last */
+	uint64_t generation;		/* of the code, that the host was told last */
+	int tid;
+	int64_t call;			/* enum guest_call being made */
+	uint64_t arg[6];
+	struct execlog *log;
+};
+
+/* The calling thread's, once it has run. */
+extern __thread struct vcpu *vcpu_self;
+
+/* The run that stands for "outside of guest code". */
+extern struct run vcpu_outside;
+
+void vcpu_init(qemu_plugin_id_t id, unsigned int index);
+/* The exec callback, before the thunk: entry of QEMU. */
+void vcpu_exec_thunk(unsigned int index, void *run);
+void vcpu_reached(unsigned int index, void *unused);
+
+/* Claims a block and powers the unit on; false: none free, runs untraced. */
+bool vcpu_attach(struct vcpu *v);
+/* Gives up tracing on this vCPU; its block goes to GONE. */
+void vcpu_detach(struct vcpu *v);
+
+/* Is the unit's TraceEn set? */
+static inline bool vcpu_tracing(const struct vcpu *v)
+{
+	return v->unit.ctl & RTIT_CTL_TRACEEN;
+}
+
+/*
+ * prev retired with `next` the following instruction; for prev that was cut
+ * short, as many of its instructions as led to next.
+ */
+void vcpu_retire(struct vcpu *v, uint64_t next);
+/* Stops the stream before the instruction at `at`, which was not executed. */
+void vcpu_leave(struct vcpu *v, uint64_t at);
+/* Index of the instruction at ip in r, or -1. */
+int vcpu_index_of(const struct run *r, uint64_t ip);
+/* A system call was made: prev's last instruction. */
+void vcpu_syscall(struct vcpu *v);
+/* This vCPU's clock to the tree's, and back. */
+void vcpu_publish(struct vcpu *v);
+void vcpu_clock_sync(struct vcpu *v);
+/* An event that makes a record: time passes. */
+void vcpu_clock_event(struct vcpu *v);
+
+/* Sets bits in the attention of every live vCPU of the process but `but`. */
+void vcpus_attention(const struct vcpu *but, uint32_t bits);
+
+#endif
