@@ -4,20 +4,13 @@
  * from callbacks before each instruction.  It shares nothing with the path from
  * blocks to packets: neither the runs, nor the classifier, nor the signal test.
  *
- * File log.PID.TID in header.log_dir: struct execlog_header, then addresses.
+ * execlog_file.h says what the files hold.
  */
 #ifndef QEMU_EXECLOG_H
 #define QEMU_EXECLOG_H
 
+#include "execlog_file.h"
 #include "vcpu.h"
-
-#define EXECLOG_MAGIC	0x31474f4c54574875ull	/* "uHWTLOG1" */
-#define EXECLOG_DATA	4096u			/* where the addresses begin */
-
-struct execlog_header {
-	uint64_t magic;
-	uint64_t count;		/* addresses that are valid */
-};
 
 /* n instructions of tb get callbacks. */
 void execlog_translate(struct qemu_plugin_tb *tb, size_t n);

@@ -50,8 +50,9 @@
  *
  * Order of hooks.  A new program: ATTACH(START or EXEC), EXEC, MMAP of its
  * executable segments and of its interpreter's; only then its first instruction.
- * A new thread: THREAD_CREATE; a followed child: ATTACH(FORK), its mappings are
- * its parent's.  Hooks that change executable mappings come one at a time in a
+ * A new thread: THREAD_CREATE; a followed child: ATTACH(FORK), its mappings and
+ * code are its parent's up to block.generation, from where both go on counting.
+ * Hooks that change executable mappings come one at a time in a
  * process, after the change was made and before the thread goes on; each bumps
  * the generation (block.generation is the new one), and the process's other
  * vCPUs send GENERATION at their next block.

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Decodes a thread's stream with libipt, code by position. */
+#ifndef TESTS_QEMU_DECODE_H
+#define TESTS_QEMU_DECODE_H
+
+#include "owner.h"
+
+struct addresses {
+	uint64_t *v;
+	size_t n, room;
+};
+
+struct decoded {
+	struct addresses a;
+	size_t errors;		/* with text of the first */
+	size_t gaps;		/* overflows */
+	char first_error[160];
+};
+
+/* Appends to d.  0 or -errno. */
+int decode_stream(const struct stream *s, struct decoded *d);
+/* The log of pid, tid in dir; -ENOENT: there is none. */
+int read_log(const char *dir, int pid, int tid, struct addresses *a);
+void addresses_add(struct addresses *a, uint64_t ip);
+
+#endif

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Records a program under the plugin, decodes it with libipt and compares the
+ * addresses of each thread with the plugin's independent log.
+ *
+ *   vtu_e2e [options] QEMU PLUGIN program args...
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <ftw.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "../../hw/pt.h"
+#include "decode.h"
+
+struct expect {
+	int status;		/* as wait(2) gives it; -1: any */
+	int threads;		/* at least */
+	int processes;
+	bool prefix;		/* the log may go on: threads killed while running */
+	uint64_t insns;		/* exactly; 0: any */
+};
+
+static int failures;
+
+static void fail(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+static void fail(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	fprintf(stderr, "FAIL: ");
+	vfprintf(stderr, fmt, ap);
+	fprintf(stderr, "\n");
+	va_end(ap);
+	failures++;
+}
+
+static void dump(const char *name, const struct addresses *a, size_t at)
+{
+	size_t i = at > 6 ? at - 6 : 0;
+
+	fprintf(stderr, "  %s:", name);
+	for (; i < a->n && i < at + 6; i++)
+		fprintf(stderr, "%s%llx", i == at ? " >" : " ", (unsigned long long)a->v[i]);
+	fprintf(stderr, "\n");
+}
+
+static void compare(int pid, int tid, const struct decoded *d, const struct addresses *log,
+		    const struct expect *x)
+{
+	size_t i, n = d->a.n < log->n ? d->a.n : log->n;
+
+	if (d->errors)
+		fail("%d/%d: %zu decode errors, first: %s", pid, tid, d->errors,
+		     d->first_error);
+	for (i = 0; i < n && d->a.v[i] == log->v[i]; i++)
+		;
+	if (i == n && (d->a.n == log->n || (x->prefix && d->a.n <= log->n)))
+		return;
+	fail("%d/%d: decoded %zu and logged %zu instructions, equal up to %zu", pid, tid,
+	     d->a.n, log->n, i);
+	dump("decoded", &d->a, i);
+	dump("logged ", log, i);
+}
+
+/* The streams of one thread, of each program that it ran in turn. */
+static void check_thread(struct owner *w, const struct stream *first,
+			 const struct expect *x, uint64_t *insns)
+{
+	int pid = first->process->pid, tid = first->tid, program;
+	struct addresses log = {0};
+	struct decoded d = {0};
+	struct stream *s;
+	size_t i, n = 0;
+	struct stream *order[4096];
+
+	for (s = w->streams; s && n < 4096; s = s->next)	/* newest first */
+		if (s->process->pid == pid && s->tid == tid)
+			order[n++] = s;
+	for (i = n; i > 0; i--)
+		if (decode_stream(order[i - 1], &d))
+			fail("%d/%d: cannot decode", pid, tid);
+	program = read_log(w->o.log_dir, pid, tid, &log);
+	if (program && d.a.n)
+		fail("%d/%d: no log: %s", pid, tid, strerror(-program));
+	compare(pid, tid, &d, &log, x);
+	*insns += d.a.n;
+	if (getenv("VTU_E2E_VERBOSE"))
+		fprintf(stderr, "%d/%d: %zu insns, %zu logged, %zu streams, %zu bytes\n", pid,
+			tid, d.a.n, log.n, n, first->size);
+	free(d.a.v);
+	free(log.v);
+}
+
+static bool seen_before(const struct owner *w, const struct stream *s)
+{
+	const struct stream *t;
+
+	for (t = w->streams; t != s; t = t->next)
+		if (t->process->pid == s->process->pid && t->tid == s->tid)
+			return true;
+	return false;
+}
+
+static void check(struct owner *w, const struct expect *x)
+{
+	int threads = 0, processes = 0;
+	uint64_t insns = 0;
+	struct process *p;
+	struct stream *s;
+
+	for (s = w->streams; s; s = s->next) {
+		threads++;
+		if (!seen_before(w, s))
+			check_thread(w, s, x, &insns);
+	}
+	for (p = w->processes; p; p = p->next)
+		processes++;
+	printf("%llu instructions, %d threads, %d programs, %u hooks, %u parks\n",
+	       (unsigned long long)insns, threads, processes, w->hooks, w->parks);
+	if (x->status >= 0 && w->wait_status != x->status)
+		fail("ended with status %#x, not %#x", w->wait_status, x->status);
+	if (threads < x->threads)
+		fail("%d threads, not %d", threads, x->threads);
+	if (x->processes && processes != x->processes)
+		fail("%d programs, not %d", processes, x->processes);
+	if (x->insns && insns != x->insns)
+		fail("%llu instructions, not %llu", (unsigned long long)insns,
+		     (unsigned long long)x->insns);
+	if (!insns)
+		fail("nothing was decoded");
+	if (w->faults)
+		fail("%u register writes were refused", w->faults);
+}
+
+static int unlink_one(const char *path, const struct stat *st, int type, struct FTW *f)
+{
+	return remove(path);
+}
+
+static void parse(int argc, char **argv, struct owner_options *o, struct expect *x)
+{
+	int c;
+
+	while ((c = getopt(argc, argv, "+fFRp:T:P:s:S:r:c:k:oli:")) != -1) {
+		switch (c) {
+		case 'f':
+			o->flags |= VTU_F_FOLLOW;
+			break;
+		case 'F':
+			o->ctl |= RTIT_CTL_TSCEN | RTIT_CTL_MTCEN | RTIT_CTL_CYCEN;
+			break;
+		case 'R':
+			o->ctl |= RTIT_CTL_DISRETC;
+			break;
+		case 'p':
+			o->park_every_ms = atoi(optarg);
+			break;
+		case 'o':
+			o->own_stop = true;
+			break;
+		case 'T':
+			x->threads = atoi(optarg);
+			break;
+		case 'P':
+			x->processes = atoi(optarg);
+			break;
+		case 's':
+			x->status = atoi(optarg) << 8;
+			break;
+		case 'S':
+			x->status = atoi(optarg);
+			break;
+		case 'r':
+			o->region = (uint32_t)atoi(optarg);
+			break;
+		case 'k':
+			o->die_after_hooks = atoi(optarg);
+			break;
+		case 'l':
+			x->prefix = true;
+			break;
+		case 'i':
+			x->insns = strtoull(optarg, NULL, 0);
+			break;
+		default:
+			exit(2);
+		}
+	}
+}
+
+int main(int argc, char **argv)
+{
+	char dir[] = "/tmp/vtu_e2e.XXXXXX";
+	struct owner_options o = {.flags = VTU_F_LOG, .region = 1 << 20, .envp = environ};
+	struct expect x = {0};
+	struct owner w;
+	int err;
+
+	parse(argc, argv, &o, &x);
+	if (argc - optind < 3)
+		return 2;
+	o.qemu = argv[optind];
+	o.plugin = argv[optind + 1];
+	o.argv = argv + optind + 2;
+	if (access(o.qemu, X_OK)) {
+		printf("SKIP: no %s\n", o.qemu);
+		return 77;
+	}
+	if (!mkdtemp(dir))
+		return 1;
+	o.log_dir = dir;
+	err = owner_run(&w, &o);
+	if (err)
+		fail("cannot run %s: %s", o.argv[0], strerror(-err));
+	else
+		check(&w, &x);
+	if (!getenv("VTU_E2E_KEEP"))
+		nftw(dir, unlink_one, 8, FTW_DEPTH | FTW_PHYS);
+	return failures ? 1 : 0;
+}
