@@ -137,6 +137,13 @@ struct perf_aux {
 	uint64_t	offset, size, flags;
 };
 
+struct perf_build_id {		/* an entry of PERF_FEAT_BUILD_ID; a path follows */
+	struct perf_event_header header;
+	int32_t		pid;
+	uint8_t		build_id[20], size, reserved[3];
+};
+#define PERF_MISC_BUILD_ID_SIZE	(1 << 15)	/* size is filled */
+
 /*
  * What perf has no record for: PERF_USER_EVENT_TYPE records that begin with this.
  * A payload larger than one record is split; the parts follow each other.

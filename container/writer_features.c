@@ -37,6 +37,29 @@ static bool is_embedded(const struct perfdata_writer *w)
 	return !strcmp(w->host, "embedded");
 }
 
+/* What `perf buildid-list` lists: the files of which there is one. */
+static void feat_build_id(struct perfdata_writer *w)
+{
+	struct perf_build_id id = {
+		.header.misc = PERF_RECORD_MISC_USER | PERF_MISC_BUILD_ID_SIZE,
+		.pid = -1,
+	};
+	const struct pdw_file *f;
+	size_t start;
+
+	for (f = w->files; f < w->files + w->nfiles; f++) {
+		if (!f->size)
+			continue;
+		memcpy(id.build_id, f->build_id, sizeof(id.build_id));
+		id.size = f->size;
+		start = w->used;
+		pdw_put(w, &id, sizeof(id));
+		pdw_put_string(w, f->path);
+		pdw_zeros(w, 4);	/* 36 bytes precede the string */
+		pdw_end(w, start);
+	}
+}
+
 static void feat_hostname(struct perfdata_writer *w)
 {
 	struct utsname u;
@@ -165,6 +188,7 @@ static const struct {
 	uint32_t	bit;
 	void		(*put)(struct perfdata_writer *w);
 } features[] = {
+	{PERF_FEAT_BUILD_ID, feat_build_id},
 	{PERF_FEAT_HOSTNAME, feat_hostname},
 	{PERF_FEAT_OSRELEASE, feat_osrelease},
 	{PERF_FEAT_VERSION, feat_version},
