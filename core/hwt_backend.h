@@ -14,9 +14,25 @@ struct hwt_core;
 struct hwt_backend;
 
 /*
+ * A BUFFER record that waits to be fetched: core keeps at most one a buffer, so
+ * they need no room in the record queue and are never lost.  Queue's lock.
+ */
+struct hwt_buffer_record {
+	bool			queued;
+	uint64_t		order;		/* comes before the record with that number */
+	uint64_t		time, head, tail, lost;
+	uint32_t		flags, generation, version;
+	struct hwt_buffer	*next;
+};
+
+/*
  * A buffer: pages that one thread's or CPU's unit writes trace into.
- * core owns it; the backend keeps its save area in `priv` and maintains the
- * positions, all absolute 64-bit byte counts since the buffer was made.
+ * core owns it; the backend keeps its save area in `priv` and maintains head
+ * and tail, absolute 64-bit byte counts since the buffer was made.
+ *
+ * ring is true until the first SVC_BUF of the context (of a backend that can
+ * overwrite): a reader that must not lose the first bytes sends one with tail
+ * 0 before START; buffers made later start as the context then is.
  */
 struct hwt_buffer {
 	struct hwt_core		*core;
@@ -30,14 +46,21 @@ struct hwt_buffer {
 	struct hwt_spin		lock;		/* guards what follows; taken from irq */
 	uint64_t		head;		/* written so far (as of the last look) */
 	uint64_t		tail;		/* given back by SVC_BUF (full mode) */
-	uint64_t		gaps;		/* times that the unit stopped for room */
-	/*
-	 * No SVC_BUF ever came: overwrite.  A buffer made after the context's
-	 * first SVC_BUF begins in full mode, so that a new thread loses nothing.
-	 */
-	bool			ring;
-	bool			stopped_full;	/* the unit waits for SVC_BUF */
+	uint64_t		gaps;		/* core: the unit stopped for room, trace is missing */
+	bool			ring;		/* core: no SVC_BUF ever came: overwrite */
+	bool			stopped_full;	/* core: off its unit until SVC_BUF makes room */
 	void			*priv;		/* backend's save area */
+
+	/* core's own */
+	struct hwt_spin		unit_lock;	/* serialises the ops that touch the unit */
+	int			unit;		/* that it is switched in on, -1: none */
+	uint32_t		start_seq;	/* of the context's, that it has taken */
+	uint32_t		config_seq;
+	bool			final;		/* never switched in again */
+	bool			retired;	/* pages were given back */
+	uint64_t		last_offset, last_data; /* final: read()'s last answer */
+	struct hwt_node		*node;
+	struct hwt_buffer_record record;
 };
 
 /* irq()'s and switch_out()'s answer, bits. */
@@ -72,7 +95,9 @@ struct hwt_backend_ops {
 
 	/*
 	 * Start and end of a stretch on `unit`, on that CPU, interrupts off:
-	 * no sleep, no allocation.  switch_in restores the save area (the
+	 * no sleep, no allocation; core serialises them a buffer.  HWT_IRQ_FULL
+	 * from switch_out or irq means that the unit is stopped and saved as by
+	 * switch_out; core calls switch_in again once there is room.  switch_in restores the save area (the
 	 * first one after fresh == true begins with a sync point);
 	 * switch_out saves it, drains, and updates head: HWT_IRQ_* bits.
 	 */
@@ -94,11 +119,17 @@ struct hwt_backend_ops {
 	 * Finds the buffer by core's hwt_context_buffer(ctx, buf_id), moves its
 	 * tail.  -EINVAL: unknown version, size, a tail that goes back or
 	 * passes head.  -ENOENT: no such buffer.  *out is the buffer.
-	 * core then resumes a unit that had stopped full.
+	 * core then clears b->ring and resumes a unit that had stopped full.
 	 */
 	int (*svc_buf)(struct hwt_context *ctx, const void *data, size_t size,
 		       int version, struct hwt_buffer **out);
 	size_t svc_size;
+
+	/*
+	 * Is there room enough that switch_in of a stopped buffer makes sense?
+	 * NULL: a quarter of the buffer has to be free.
+	 */
+	bool (*room)(struct hwt_buffer *b);
 };
 
 struct hwt_backend {

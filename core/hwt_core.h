@@ -16,9 +16,21 @@
 
 #include "hwt_backend.h"
 
+/*
+ * Locks.  core calls host ops and the wakeup callback without any lock that a
+ * hook takes; thread_call, cpus_call, node_* and pages_* may be called with a
+ * context's mutex held, which no hook takes.  A host must not hold, around
+ * hwt_ioctl, hwt_node_close and hwt_owner_exit, a lock that its own ops or the
+ * service of its hooks need: these calls wait for hooks in flight.
+ */
+
 /* May sleep. NULL: no memory. `host` is passed to every op. */
 struct hwt_core *hwt_load(const struct hwt_host_ops *ops, void *host);
-/* -EBUSY while a context lives. */
+/*
+ * -EBUSY while a context lives or a descriptor is open.  Buffers of ended
+ * contexts whose threads never left their units are freed: the host has
+ * quieted all units.
+ */
 int hwt_unload(struct hwt_core *core);
 
 /* Borrowed until unregister. -EEXIST: the name is taken.  unregister: -EBUSY. */
@@ -36,7 +48,12 @@ int hwt_ioctl(struct hwt_core *core, const struct hwt_cred *cred,
 	      struct hwt_context *ctx, struct hwt_buffer *buffer,
 	      unsigned int cmd, void *arg);
 
-/* Node opened and closed; a context dies with its owner's last descriptor. */
+/*
+ * Node opened and closed, ctx not NULL; a context dies with its owner's last
+ * descriptor.  close gets the credentials of the open.  -EACCES: another user;
+ * -ENXIO: the context has ended.  While a descriptor is open, ctx and buffer
+ * stay valid (calls on an ended context answer -ENXIO).
+ */
 int hwt_node_open(struct hwt_core *core, const struct hwt_cred *cred,
 		  struct hwt_context *ctx);
 void hwt_node_close(struct hwt_core *core, const struct hwt_cred *cred,
@@ -46,9 +63,23 @@ int hwt_node_mmap(struct hwt_core *core, const struct hwt_cred *cred,
 		  struct hwt_context *ctx, struct hwt_buffer *buffer,
 		  uint64_t offset, uint64_t length, bool writable,
 		  struct hwt_pages **pages);
-/* True: records wait.  *wait is what poll() sleeps on. */
+/*
+ * Optional: the last descriptor and mapping of this buffer's node are gone.
+ * Pages and node of an ended thread are given back, if its last record was
+ * fetched.  To be called before hwt_node_close of that descriptor.
+ */
+void hwt_buffer_idle(struct hwt_core *core, struct hwt_context *ctx,
+		     struct hwt_buffer *buffer);
+/* What hosts need to know of a thread; unit: where it last stood, or -1. */
+int hwt_thread_pid(const struct hwt_thread *thr);
+int hwt_thread_tid(const struct hwt_thread *thr);
+int hwt_thread_unit(const struct hwt_thread *thr);
+/*
+ * True: records wait, or none will ever come.  *wait is what poll() sleeps on;
+ * valid while the descriptor is open.
+ */
 bool hwt_node_poll(struct hwt_context *ctx, struct hwt_wait **wait);
-/* The process `owner` is gone: ends all its contexts. */
+/* The process `owner` is gone: ends all its contexts.  May sleep. */
 void hwt_owner_exit(struct hwt_core *core, uint64_t owner);
 
 /*
@@ -70,11 +101,16 @@ struct hwt_hook_map {		/* MMAP; munmap and mprotect use addr, len, prot */
 /*
  * Hook results: 0 or more of these bits; or -EAGAIN: the queue is full and the
  * host's may_hold is set: hold the thread, call again after the next record was
- * fetched (hwt_hook_room waits for it).
+ * fetched (hwt_hook_room waits for it).  Calling again is harmless.
  */
 #define HWT_HOOK_PAUSED		0x1	/* call hwt_hook_pause_wait before going on */
 #define HWT_HOOK_TRACED		0x2	/* a context saw it */
 
+/*
+ * old_tid called execve, at->tid (the pid) goes on; all other threads end.
+ * at->unit: where it goes on; a unit of an image that is gone may still be
+ * switched out (its bus answers with the last values and drops writes).
+ */
 int hwt_hook_exec(struct hwt_core *core, const struct hwt_hook_where *at,
 		  int old_tid, const char *path, uint64_t addr, uint64_t base);
 int hwt_hook_mmap(struct hwt_core *core, const struct hwt_hook_where *at,
@@ -85,18 +121,27 @@ int hwt_hook_mprotect(struct hwt_core *core, const struct hwt_hook_where *at,
 		      uint64_t addr, uint64_t len, uint32_t prot);
 int hwt_hook_thread_name(struct hwt_core *core, const struct hwt_hook_where *at,
 			 const char *name);
+/* HWT_HOOK_PAUSED: the child (not the caller) waits before it runs. */
 int hwt_hook_fork(struct hwt_core *core, const struct hwt_hook_where *at,
 		  int child_pid, int child_tid);
 int hwt_hook_code(struct hwt_core *core, const struct hwt_hook_where *at,
 		  uint64_t addr, const void *bytes, uint32_t len);
 int hwt_hook_generation(struct hwt_core *core, const struct hwt_hook_where *at,
 			uint64_t generation);
-/* May sleep: makes buffer, node and save area of the new thread. */
+/*
+ * May sleep: makes buffer, node and save area of the new thread.  unit >= 0: it
+ * stands there (parked) and is switched in at once if the context runs.
+ * -ENOMEM etc.: the thread goes on untraced; a LOST record says so.
+ */
 int hwt_hook_thread_create(struct hwt_core *core, const struct hwt_hook_where *at,
 			   int new_tid, int unit);
 int hwt_hook_thread_exit(struct hwt_core *core, const struct hwt_hook_where *at,
 			 int status);
-/* The whole process is gone (status as wait(2) gives it). */
+/*
+ * The whole process is gone (status as wait(2) gives it).  Threads that are
+ * still on a unit are read a last time; the EXIT record comes last of all and
+ * is never lost.  A paused child that dies untraced is reported here too.
+ */
 int hwt_hook_exit(struct hwt_core *core, const struct hwt_hook_where *at,
 		  int status);
 /* Kernel objects and patched kernel text, for contexts that trace the kernel. */
@@ -105,18 +150,27 @@ int hwt_hook_kernel(struct hwt_core *core, struct hwt_context *ctx, uint64_t add
 int hwt_hook_text_poke(struct hwt_core *core, uint64_t addr, const void *bytes,
 		       uint32_t len);
 
-/* Scheduler: the thread goes on and off unit `unit`. No sleep. */
+/* Sleeps until the queue has room for what a hook of pid was refused: 0, -EINTR. */
+int hwt_hook_room(struct hwt_core *core, int pid);
+
+/*
+ * Scheduler: the thread goes on and off unit `unit`.  No sleep.  switch_in of
+ * one that is on the unit already takes what START, STOP and SET_CONFIG left.
+ */
 void hwt_hook_switch_in(struct hwt_core *core, int pid, int tid, int unit);
 void hwt_hook_switch_out(struct hwt_core *core, int pid, int tid, int unit);
 /*
  * The unit's interrupt.  HWT_IRQ_* bits; with HWT_IRQ_FULL and may_hold the
  * host keeps the vCPU until hwt_hook_irq_resume says 0 (-EAGAIN: no room yet).
+ * A switch (also by SET_CONFIG, STOP, START) may end full as well: a host that
+ * holds asks hwt_hook_irq_resume before it lets any parked thread go on.
  */
 int hwt_hook_irq(struct hwt_core *core, int pid, int tid, int unit);
 int hwt_hook_irq_resume(struct hwt_core *core, int pid, int tid, int unit);
 
 /*
- * Sleeps while the thread is paused: 0 when woken, also by the owner's death.
+ * Sleeps while the thread is paused: 0 when woken, also by the owner's death;
+ * -EINTR: a fatal signal, the pause is over.
  * Hosts whose service thread may not sleep poll hwt_hook_is_paused instead and
  * get told by the host callback below.
  */

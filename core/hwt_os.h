@@ -23,7 +23,8 @@
  * Spin lock    struct hwt_spin;   hwt_spin_{init,lock,unlock}  usable from hooks and
  *              irq: interrupts are off while it is held; hwt_spin_lock(s, flags) and
  *              hwt_spin_unlock(s, flags) with an hwt_irqflags_t, as a macro
- * Wait queue   struct hwt_wait;   hwt_wait_init, hwt_wait_wake(w) wakes all;
+ * Wait queue   struct hwt_wait;   hwt_wait_init, hwt_wait_wake(w) wakes all: callable
+ *              from hooks and irq (a host that may not wake there defers it);
  *              int hwt_wait_event(w, condition expression) is a macro: sleeps until the
  *              condition holds (0) or a signal came (-EINTR); may sleep.
  *              int hwt_wait_event_killable(w, condition): only a fatal signal ends it.
@@ -115,6 +116,8 @@ struct hwt_host_ops {
 	 * own CPU (kernel: IPI where it runs; embedded: its vCPU parked).  If
 	 * the thread is off its CPU (scheduled out; in a system call) fn is not
 	 * run and -EAGAIN comes back: the next hwt_hook_switch_in does it.
+	 * core holds no lock that a hook takes.  Which thread it is:
+	 * hwt_thread_pid, hwt_thread_tid, hwt_thread_unit.
 	 */
 	int (*thread_call)(void *host, struct hwt_thread *thr,
 			   void (*fn)(void *arg, int cpu), void *arg);
@@ -126,8 +129,12 @@ struct hwt_host_ops {
 	/* Emits KERNEL records for the kernel's text and modules into ctx. */
 	int (*kernel_objects)(void *host, struct hwt_context *ctx);
 
-	/* Translates pids to and from the caller's pid namespace; identity elsewhere. */
+	/*
+	 * Translates pids from the caller's and to the owner's pid namespace (as
+	 * it was at ALLOC; no sleep); NULL: they are the same.
+	 */
 	int (*pid_from_user)(void *host, const struct hwt_cred *cred, int pid);
+	int (*pid_to_user)(void *host, void *target, int pid);
 
 	/*
 	 * True: a hook that finds the record queue full, or a unit that finds

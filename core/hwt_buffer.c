@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "hwt_buffer.h"
+#include "hwt_context.h"
+#include "hwt_record.h"
+
+int hwt_buffer_init(struct hwt_buffer *b, struct hwt_context *ctx, int buf_id)
+{
+	struct hwt_core *core = ctx->core;
+	int rc;
+
+	b->core = core;
+	b->backend = ctx->backend;
+	b->ctx = ctx;
+	b->cpu = -1;
+	b->buf_id = buf_id;
+	b->bufsize = ctx->bufsize;
+	b->unit = -1;
+	b->ring = hwt_context_ring(ctx);
+	hwt_spin_init(&b->lock);
+	hwt_spin_init(&b->unit_lock);
+	b->pages = core->ops->pages_alloc(core->host, ctx->bufsize / HWT_PAGE_SIZE);
+	if (!b->pages)
+		return -ENOMEM;
+	rc = ctx->backend->ops->buffer_init(b);
+	if (rc)
+		hwt_buffer_fini(b);
+	return rc;
+}
+
+void hwt_buffer_fini(struct hwt_buffer *b)
+{
+	if (!b->pages)
+		return;
+	b->backend->ops->buffer_fini(b);
+	b->core->ops->pages_free(b->core->host, b->pages);
+	b->pages = NULL;
+}
+
+/* Whether and how a unit's answer is reported; unit_lock held. Returns HWT_BUF_*. */
+static uint32_t buffer_take(struct hwt_buffer *b, int bits)
+{
+	hwt_irqflags_t flags;
+
+	if (!(bits & HWT_IRQ_FULL))
+		return 0;
+	b->unit = -1;
+	hwt_spin_lock(&b->lock, flags);
+	b->stopped_full = true;
+	/* A thread that is held while its unit waits misses nothing. */
+	if (!b->core->ops->may_hold)
+		b->gaps++;
+	hwt_spin_unlock(&b->lock, flags);
+	return b->core->ops->may_hold ? 0 : HWT_BUF_FULL;
+}
+
+static bool buffer_stopped(struct hwt_buffer *b)
+{
+	hwt_irqflags_t flags;
+	bool stopped;
+
+	hwt_spin_lock(&b->lock, flags);
+	stopped = b->stopped_full;
+	hwt_spin_unlock(&b->lock, flags);
+	return stopped;
+}
+
+/* unit_lock held. */
+static int buffer_out(struct hwt_buffer *b)
+{
+	int bits = b->backend->ops->switch_out(b, b->unit);
+
+	b->unit = -1;
+	return bits;
+}
+
+static void buffer_report(struct hwt_buffer *b, int unit, int bits, uint32_t flags)
+{
+	if (bits & (HWT_IRQ_PROGRESS | HWT_IRQ_FULL))
+		hwt_buffer_publish(b, unit, flags);
+}
+
+void hwt_buffer_sync(struct hwt_buffer *b, int unit)
+{
+	struct hwt_context_wants want;
+	hwt_irqflags_t flags;
+	uint32_t report = 0;
+	int bits = 0;
+
+	hwt_spin_lock(&b->unit_lock, flags);
+	hwt_context_wants(b->ctx, &want);
+	if (b->final)
+		want.running = false;
+	if (b->unit >= 0 &&
+	    (!want.running || b->unit != unit || b->start_seq != want.start_seq ||
+	     b->config_seq != want.config_seq)) {
+		bits = buffer_out(b);
+		report = buffer_take(b, bits);
+	}
+	if (want.running && b->unit < 0 && !buffer_stopped(b)) {
+		hwt_context_configure(b->ctx, b);
+		/* start_seq 0 is never the context's own. */
+		b->backend->ops->switch_in(b, unit, b->start_seq != want.start_seq);
+		b->start_seq = want.start_seq;
+		b->unit = unit;
+	}
+	hwt_spin_unlock(&b->unit_lock, flags);
+	buffer_report(b, unit, bits, report);
+}
+
+void hwt_buffer_leave(struct hwt_buffer *b)
+{
+	hwt_irqflags_t flags;
+	uint32_t report = 0;
+	int bits = 0, unit;
+
+	hwt_spin_lock(&b->unit_lock, flags);
+	unit = b->unit;
+	if (unit >= 0) {
+		bits = buffer_out(b);
+		report = buffer_take(b, bits);
+	}
+	hwt_spin_unlock(&b->unit_lock, flags);
+	buffer_report(b, unit, bits, report);
+}
+
+int hwt_buffer_irq(struct hwt_buffer *b, int unit)
+{
+	int bits = HWT_IRQ_NONE;
+	hwt_irqflags_t flags;
+	uint32_t report = 0;
+
+	hwt_spin_lock(&b->unit_lock, flags);
+	if (b->unit == unit && b->backend->ops->irq) {
+		bits = b->backend->ops->irq(b, unit);
+		report = buffer_take(b, bits);
+	}
+	hwt_spin_unlock(&b->unit_lock, flags);
+	buffer_report(b, unit, bits, report);
+	return bits;
+}
+
+int hwt_buffer_resume(struct hwt_buffer *b, int unit)
+{
+	struct hwt_context_wants want;
+
+	hwt_context_wants(b->ctx, &want);
+	if (!want.running)
+		return 0;
+	if (buffer_stopped(b))
+		return -EAGAIN;
+	hwt_buffer_sync(b, unit);
+	/* It may have filled up again at once, or just now by another's call. */
+	return buffer_stopped(b) ? -EAGAIN : 0;
+}
+
+void hwt_buffer_finish(struct hwt_buffer *b, int at)
+{
+	uint64_t offset = 0, data = 0;
+	hwt_irqflags_t flags;
+	int unit;
+
+	hwt_spin_lock(&b->unit_lock, flags);
+	if (!b->final) {
+		if (b->unit >= 0 && b->unit == at)
+			buffer_take(b, buffer_out(b));
+		unit = b->unit;
+		b->unit = -1;
+		b->final = true;
+		if (!b->backend->ops->read(b, unit, &offset, &data)) {
+			b->last_offset = offset;
+			b->last_data = data;
+		}
+	}
+	hwt_spin_unlock(&b->unit_lock, flags);
+}
+
+void hwt_buffer_revive(struct hwt_buffer *b)
+{
+	hwt_irqflags_t flags;
+
+	hwt_spin_lock(&b->unit_lock, flags);
+	b->final = false;
+	b->start_seq = 0;
+	hwt_spin_unlock(&b->unit_lock, flags);
+}
+
+void hwt_buffer_moved(struct hwt_buffer *b, int unit)
+{
+	hwt_irqflags_t flags;
+	bool moved;
+
+	hwt_spin_lock(&b->unit_lock, flags);
+	moved = b->unit != unit;
+	if (moved)
+		b->start_seq = 0;
+	hwt_spin_unlock(&b->unit_lock, flags);
+	if (moved)
+		hwt_buffer_leave(b);
+}
+
+/* Positions for a BUFFER record (struct hwt_rec_buffer). */
+static void buffer_positions(struct hwt_buffer *b, struct hwt_buffer_record *r)
+{
+	hwt_irqflags_t flags;
+
+	hwt_spin_lock(&b->lock, flags);
+	r->head = b->head;
+	r->tail = b->tail;
+	r->lost = b->gaps;
+	if (b->ring && b->head - b->tail > b->bufsize) {
+		r->tail = b->head - b->bufsize;
+		r->lost = r->tail - b->tail;
+		r->flags |= HWT_BUF_WRAPPED;
+	}
+	hwt_spin_unlock(&b->lock, flags);
+}
+
+void hwt_buffer_publish(struct hwt_buffer *b, int unit, uint32_t flags)
+{
+	struct hwt_bus *bus = b->backend->bus;
+	struct hwt_buffer_record r = {.flags = flags};
+
+	r.time = bus->ops->now ? bus->ops->now(bus, unit) : 0;
+	buffer_positions(b, &r);
+	hwt_record_buffer(b, &r);
+}
+
+int hwt_buffer_read(struct hwt_buffer *b, uint64_t *offset, uint64_t *data)
+{
+	hwt_irqflags_t flags;
+	int rc = 0;
+
+	hwt_spin_lock(&b->unit_lock, flags);
+	if (b->final) {
+		*offset = b->last_offset;
+		*data = b->last_data;
+	} else {
+		rc = b->backend->ops->read(b, b->unit, offset, data);
+	}
+	hwt_spin_unlock(&b->unit_lock, flags);
+	return rc;
+}
+
+uint64_t hwt_buffer_position(struct hwt_buffer *b)
+{
+	uint64_t offset = 0, data = 0;
+
+	return hwt_buffer_read(b, &offset, &data) ? 0 : data;
+}
+
+bool hwt_buffer_serviced(struct hwt_buffer *b)
+{
+	bool (*room)(struct hwt_buffer *) = b->backend->ops->room;
+	hwt_irqflags_t flags;
+	bool stopped, enough;
+
+	hwt_spin_lock(&b->lock, flags);
+	b->ring = false;
+	stopped = b->stopped_full;
+	enough = b->head - b->tail <= b->bufsize - b->bufsize / 4;
+	hwt_spin_unlock(&b->lock, flags);
+	if (!stopped)
+		return false;
+	if (room)
+		enough = room(b);
+	if (!enough)
+		return false;
+	hwt_spin_lock(&b->lock, flags);
+	b->stopped_full = false;
+	hwt_spin_unlock(&b->lock, flags);
+	return true;
+}
+
+bool hwt_buffer_on_unit(struct hwt_buffer *b)
+{
+	hwt_irqflags_t flags;
+	bool on;
+
+	hwt_spin_lock(&b->unit_lock, flags);
+	on = b->unit >= 0;
+	hwt_spin_unlock(&b->unit_lock, flags);
+	return on;
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Buffers, and the one place where units are switched in and out: what a
+ * thread in thread mode and a CPU in CPU mode have in common.
+ */
+#ifndef HWT_BUFFER_H
+#define HWT_BUFFER_H
+
+#include "hwt_var.h"
+
+/*
+ * Pages and the backend's save area for the buffer `b` of ctx.  May sleep.
+ * -ENOMEM, or the backend's error; then nothing is left to free.
+ */
+int hwt_buffer_init(struct hwt_buffer *b, struct hwt_context *ctx, int buf_id);
+/* May sleep.  The unit is off it. */
+void hwt_buffer_fini(struct hwt_buffer *b);
+/*
+ * Makes the unit's state what the context wants: switched in or out, under the
+ * newest configuration, with a sync point after each START.  On unit `unit`'s
+ * CPU, no sleep.
+ */
+void hwt_buffer_sync(struct hwt_buffer *b, int unit);
+/* Takes it off its unit and queues what that produced.  No sleep. */
+void hwt_buffer_leave(struct hwt_buffer *b);
+/* The unit's interrupt: HWT_IRQ_* bits. */
+int hwt_buffer_irq(struct hwt_buffer *b, int unit);
+/* 0: goes on (switched in again if it should be); -EAGAIN: no room yet. */
+int hwt_buffer_resume(struct hwt_buffer *b, int unit);
+/*
+ * Never switched in again; a unit that it is still on (at: where the caller
+ * stands, or -1) is gone with its thread.  May be repeated.
+ */
+void hwt_buffer_finish(struct hwt_buffer *b, int at);
+/* Its thread came back: may be switched in again, with a sync point. */
+void hwt_buffer_revive(struct hwt_buffer *b);
+/*
+ * Its thread goes on at `unit` as something else (exec): if that is not where it
+ * is, it leaves the old one and begins again with a sync point.
+ */
+void hwt_buffer_moved(struct hwt_buffer *b, int unit);
+/* Queues a BUFFER record with these HWT_BUF_* flags; `unit` gives the time. */
+void hwt_buffer_publish(struct hwt_buffer *b, int unit, uint32_t flags);
+/* As hwt_backend_ops.read. */
+int hwt_buffer_read(struct hwt_buffer *b, uint64_t *offset, uint64_t *data);
+/* Absolute position of the stream now, bytes. */
+uint64_t hwt_buffer_position(struct hwt_buffer *b);
+/* SVC_BUF came: no longer a ring; true if the stopped unit may go on. */
+bool hwt_buffer_serviced(struct hwt_buffer *b);
+bool hwt_buffer_on_unit(struct hwt_buffer *b);
+
+#endif
