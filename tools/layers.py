@@ -15,7 +15,8 @@ EVENT = "decode/event.h"
 LAYERS = {
     "include": [],
     "hw": [],
-    "core": ["include"],
+    # The contract's primitives, by the name that each host gives them.
+    "core": ["include", "hosts/embedded/hwt_os_host.h"],
     "backends/pt": ["core", "include", "hw"],
     "backends/coresight": ["core", "include", "hw"],
     "backends/spe": ["core", "include", "hw"],
