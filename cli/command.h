@@ -34,6 +34,11 @@ struct command {
 /* In the order of the help page; ends with NULL. */
 extern const struct command *const commands[];
 const struct command *command_find(const char *name);
+/* hwt(8)'s own form: `hwt [options] [program args]`; its name is empty. */
+extern const struct command hwt8_command;
+
+/* hwt's own argv, NULL-terminated. */
+const char *const *command_line(void);
 
 /* "hwt: ..." or "hwt SUBCOMMAND: ..." and newline on stderr. */
 __attribute__((format(printf, 1, 2)))
@@ -43,7 +48,7 @@ void message_set_command(const char *name);
 __attribute__((format(printf, 1, 2)))
 int failure(const char *fmt, ...);
 
-/* stdout; help_* return 0 or -errno of writing. */
+/* On stdout. */
 void help_overview(void);
 void help_command(const struct command *c);
 /* "command letter name arg" lines, tabs between, "-" for none: for tests. */

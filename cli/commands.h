@@ -5,6 +5,7 @@
 
 #include "command.h"
 
-extern const struct command help_cmd;
+extern const struct command record_cmd, report_cmd, calls_cmd, script_cmd, dump_cmd,
+	info_cmd, list_cmd, help_cmd;
 
 #endif

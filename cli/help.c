@@ -45,7 +45,9 @@ void help_overview(void)
 	int i;
 
 	printf("usage: hwt SUBCOMMAND [options]\n"
-	       "\n"
+	       "       hwt [-ghr] [-b bufsize] [-c backend] [-f function] [-i image]\n"
+	       "           [-o format] [-P pid] [-R fsroot] [-s cpus] [-t thread]\n"
+	       "           [-w file] [program [argument ...]]\n\n"
 	       "Records what a program executes, branch by branch, and shows it.\n\n");
 	for (i = 0; commands[i]; i++)
 		printf("  %-12s%s\n", commands[i]->name, commands[i]->summary);

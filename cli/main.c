@@ -10,8 +10,7 @@
 #include <string.h>
 
 const struct command *const commands[] = {
-	&help_cmd,
-	NULL
+	&help_cmd, NULL
 };
 
 const struct command *command_find(const char *name)
@@ -78,10 +77,18 @@ static bool is_one_of(const char *word, const char *a, const char *b)
 	return strcmp(word, a) == 0 || strcmp(word, b) == 0;
 }
 
+static char **own_argv;
+
+const char *const *command_line(void)
+{
+	return (const char *const *)own_argv;
+}
+
 int main(int argc, char **argv)
 {
 	const struct command *c;
 
+	own_argv = argv;
 	if (argc < 2) {
 		message("nothing to do; try: hwt record ls, or hwt --help");
 		return EXIT_FAILED;

@@ -315,11 +315,13 @@ int record_run(const struct record_options *options, struct record_result *resul
 	if (options->nfilters > 63)
 		return -EINVAL;
 	err = setup(&r);
-	if (!err)
+	if (!err) {
 		err = hwt_target_spawn(options->host, options->path, options->argv, &r.pid,
 				       &r.error);
-	if (!err)
-		err = run_target(&r);
+		result->spawn_failed = err != 0;
+		if (!err)
+			err = run_target(&r);
+	}
 	teardown(&r);
 	if (err && !r.error)
 		recorder_fail(&r, err, "%s", strerror(-err));

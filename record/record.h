@@ -71,6 +71,7 @@ struct record_result {
 	uint32_t	threads, processes;
 	uint32_t	untraced;	/* processes that no context could be made for */
 	uint64_t	started_ns, ended_ns;	/* CLOCK_MONOTONIC */
+	bool		spawn_failed;	/* hwt_target_spawn refused the program */
 	bool		filter_missed;	/* a filter's image or function never came */
 };
 

@@ -36,7 +36,8 @@ LAYERS = {
     "analyse": [EVENT, "image/image.h"],
     # image.h is where the struct of a symbol's name is.
     "present": ["analyse", EVENT, "image/image.h"],
-    "cli": ["include/hwt", "session/session.h", "record/record.h", "analyse", "present"],
+    "cli": ["include/hwt", "session/session.h", "session/packets.h",
+            "record/record.h", "analyse", "present"],
     "tests": None,  # anything
     "bench": None,
     "fuzz": None,

@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -56,7 +57,7 @@ struct run {
 	struct record_options opt;
 	struct record_result result;
 	struct fake_facts facts;
-	char	*error;
+	char	error[512];
 	int	err;
 };
 
@@ -72,16 +73,20 @@ static struct record_options defaults(void)
 
 static void run(struct run *t, const struct fake_options *fake)
 {
+	char *error;
+
 	t->opt.host = fake_host_new(fake);
-	t->err = record_run(&t->opt, &t->result, &t->error);
+	t->err = record_run(&t->opt, &t->result, &error);
 	t->facts = fake_facts(t->opt.host);
 	fake_host_free(t->opt.host);
 	assert_int_equal(t->facts.open_devs, 0);
 	assert_int_equal(t->facts.mappings, 0);
 	if (t->err)
-		assert_non_null(t->error);
+		assert_non_null(error);
 	else
-		assert_null(t->error);
+		assert_null(error);
+	snprintf(t->error, sizeof(t->error), "%s", error ? error : "");
+	free(error);
 }
 
 static void expect_stream(uint32_t tid, size_t bytes, size_t gaps)

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "commands.h"
+#include "host.h"
+#include "present/json.h"
+#include "recording.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct list_values {
+	int	json;
+};
+
+static const struct option list_opts[] = {
+	{ 0, "json", .kind = OPTION_FLAG, .value = 1,
+	  .offset = OPTION_AT(struct list_values, json), .help = "Machine-readable output" },
+	{ 0 }
+};
+
+static const struct { unsigned int bit; const char *name; } modes[] = {
+	{ HWT_MODE_THREAD, "thread" }, { HWT_MODE_CPU, "cpu" },
+};
+static const char *const scopes[] = { "thread", "cpu", "context" };
+
+static const char *scope_name(uint32_t scope)
+{
+	return scope < sizeof(scopes) / sizeof(scopes[0]) ? scopes[scope] : "?";
+}
+
+static void backend_text(struct out *o, const struct hwt_query *q, int err)
+{
+	size_t i;
+
+	out_printf(o, "%.32s: ", q->name);
+	if (err == -ENXIO) {
+		out_str(o, "no trace unit here\n");
+		return;
+	}
+	out_printf(o, "%.64s (host: %.32s)\n  modes:         ", q->unit, q->host);
+	for (i = 0; i < sizeof(modes) / sizeof(modes[0]); i++)
+		if (q->modes & (1u << modes[i].bit))
+			out_printf(o, " %s", modes[i].name);
+	out_printf(o, "\n  a buffer for:   each %s\n", scope_name(q->scope));
+	out_printf(o, "  address ranges: %u\n", q->nranges);
+	out_printf(o, "  ring mode:      %s\n", q->flags & HWT_QUERY_RING ? "yes" : "no");
+	out_printf(o, "  clock:          %llu Hz\n", (unsigned long long)q->time_hz);
+}
+
+static void backend_json(struct json *j, const struct hwt_query *q, int err)
+{
+	size_t i;
+
+	json_object(j, NULL);
+	json_string(j, "name", q->name);
+	json_bool(j, "present", err == 0);
+	if (err == 0) {
+		json_string(j, "unit", q->unit);
+		json_string(j, "host", q->host);
+		json_array(j, "modes");
+		for (i = 0; i < sizeof(modes) / sizeof(modes[0]); i++)
+			if (q->modes & (1u << modes[i].bit))
+				json_string(j, NULL, modes[i].name);
+		json_array_end(j);
+		json_string(j, "scope", scope_name(q->scope));
+		json_uint(j, "address_ranges", q->nranges);
+		json_bool(j, "ring", q->flags & HWT_QUERY_RING);
+		json_uint(j, "clock_hz", q->time_hz);
+		json_array(j, "capabilities");
+		for (i = 0; i < q->ncaps && i < 32; i++)
+			json_uint(j, NULL, q->caps[i]);
+		json_array_end(j);
+	}
+	json_object_end(j);
+}
+
+/* ENOENT ends the list; ENXIO is a backend without a unit. */
+static int backends(struct hwt_dev *dev, struct out *o, struct json *j, bool as_json)
+{
+	struct hwt_query q;
+	uint32_t i;
+	int err;
+
+	for (i = 0;; i++) {
+		q = (struct hwt_query){ .index = i };
+		err = hwt_dev_ioctl(dev, HWT_IOC_QUERY, &q);
+		if (err && err != -ENXIO)
+			return err == -ENOENT ? 0 : err;
+		q.name[sizeof(q.name) - 1] = q.unit[sizeof(q.unit) - 1] = '\0';
+		q.host[sizeof(q.host) - 1] = '\0';
+		if (as_json)
+			backend_json(j, &q, err);
+		else
+			backend_text(o, &q, err);
+	}
+}
+
+static int list_host(struct hwt_host *host, bool as_json)
+{
+	struct hwt_dev *dev;
+	struct json j;
+	struct out o;
+	int err;
+
+	err = hwt_dev_open(host, "/dev/hwt", &dev);
+	if (err)
+		return failure("/dev/hwt: %s", strerror(-err));
+	if (out_init(&o, STDOUT_FILENO)) {
+		hwt_dev_close(dev);
+		return failure("out of memory");
+	}
+	json_init(&j, &o);
+	if (as_json) {
+		json_object(&j, NULL);
+		json_string(&j, "host", hwt_host_kind(host));
+		json_array(&j, "backends");
+	} else {
+		out_printf(&o, "host: %s\n\n", hwt_host_kind(host));
+	}
+	err = backends(dev, &o, &j, as_json);
+	if (as_json) {
+		json_array_end(&j);
+		json_object_end(&j);
+		json_newline(&j);
+	}
+	hwt_dev_close(dev);
+	return finish_out(&o, err ? failure("/dev/hwt: %s", strerror(-err)) : EXIT_OK);
+}
+
+static int list_run(const struct command *self, void *values, int noperands,
+		    char **operands)
+{
+	const struct list_values *v = values;
+	struct hwt_host *host;
+	int status;
+
+	status = host_open(&(struct hwt_host_options){ 0 }, &host);
+	if (status)
+		return status;
+	status = list_host(host, v->json);
+	hwt_host_close(host);
+	return status;
+}
+
+const struct command list_cmd = {
+	.name = "list",
+	.summary = "List backends, their capabilities and the host",
+	.operands = "",
+	.usage_status = EXIT_FAILED,
+	.options = list_opts,
+	.size = sizeof(struct list_values),
+	.run = list_run,
+};

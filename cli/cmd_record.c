@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "commands.h"
+#include "host.h"
+#include "present/text.h"
+#include "recording.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
+
+struct record_values {
+	const char	*output, *backend, *host, *qemu, *plugin, *exec_log;
+	uint64_t	bufsize, ring, ready_fd, mtc, cyc, psb;
+	int		follow, retcomp, tsc, clock_host, quiet;
+	struct option_list images, functions;
+};
+
+#define NOT_GIVEN	UINT64_MAX
+static const struct record_values defaults = {
+	.output = DEFAULT_RECORDING, .backend = "pt", .ready_fd = NOT_GIVEN,
+	.mtc = NOT_GIVEN, .cyc = NOT_GIVEN, .psb = 3, .retcomp = 1, .tsc = 1,
+};
+
+static const struct option_choice clocks[] = { { "insn", 0 }, { "host", 1 }, { 0 } };
+
+#define AT(member)	.offset = OPTION_AT(struct record_values, member)
+static const struct option record_opts[] = {
+	{ 'o', "output", "FILE", OPTION_STRING, AT(output),
+	  "The recording (default: " DEFAULT_RECORDING ")" },
+	{ 'b', "buffer", "SIZE", OPTION_SIZE, AT(bufsize),
+	  "Trace buffer of each thread (default: 4M)",
+	  .min = 4096, .max = 32ull << 30, .multiple = 4096 },
+	{ 0, "follow", .kind = OPTION_FLAG, .value = 1, AT(follow),
+	  .help = "Record children, too" },
+	{ 0, "ring", "SIZE", OPTION_SIZE, AT(ring),
+	  "Keep only each thread's last SIZE bytes (default: 1M)",
+	  .optional = true, .value = 1 << 20, .min = 4096, .max = 32ull << 30 },
+	{ 0, "ready-fd", "N", OPTION_UINT, AT(ready_fd),
+	  "Write a byte to descriptor N once tracing is on", .max = INT32_MAX },
+	{ 'i', "image", "IMAGE", OPTION_LIST, AT(images),
+	  "Trace in this image only: a path or a file name" },
+	{ 'f', "function", "FUNC", OPTION_LIST, AT(functions),
+	  "Trace in this function only (of the image, or the program)" },
+	{ 0, "retcomp", .kind = OPTION_FLAG, .value = 1, AT(retcomp),
+	  .help = "Compress returns (default)" },
+	{ 0, "no-retcomp", .kind = OPTION_FLAG, .value = 0, AT(retcomp),
+	  .help = "Do not compress returns" },
+	{ 0, "tsc", .kind = OPTION_FLAG, .value = 1, AT(tsc),
+	  .help = "Time at sync points and after pauses (default)" },
+	{ 0, "no-tsc", .kind = OPTION_FLAG, .value = 0, AT(tsc), .help = "No time" },
+	{ 0, "mtc", "N", OPTION_UINT, AT(mtc),
+	  "Time every 2^N ticks of the crystal clock (default: 3)",
+	  .optional = true, .value = 3, .max = 15 },
+	{ 0, "cyc", "N", OPTION_UINT, AT(cyc),
+	  "Count cycles, packets at least 2^(N-1) apart (default: 0)",
+	  .optional = true, .value = 0, .max = 15 },
+	{ 0, "psb", "N", OPTION_UINT, AT(psb),
+	  "A sync point every 2K * 2^N bytes (default: 3)", .max = 15 },
+	{ 0, "clock", "CLOCK", OPTION_CHOICE, AT(clock_host),
+	  "insn: counted instructions (default); host: the machine's time",
+	  .choices = clocks },
+	{ 'c', "backend", "NAME", OPTION_STRING, AT(backend),
+	  "Trace unit (default: pt); see hwt list" },
+	{ 0, "host", "KIND", OPTION_STRING, AT(host),
+	  "embedded or kernel (default: the best there is)" },
+	{ 0, "qemu", "FILE", OPTION_STRING, AT(qemu), "This QEMU instead of PATH's" },
+	{ 0, "plugin", "FILE", OPTION_STRING, AT(plugin),
+	  "This trace unit for QEMU instead of the installed one" },
+	{ 0, "exec-log", "DIR", OPTION_STRING, AT(exec_log),
+	  "For tests: QEMU's own log of addresses, a file a thread" },
+	{ 'q', "quiet", .kind = OPTION_FLAG, .value = 1, AT(quiet),
+	  .help = "No summary" },
+	{ 0 }
+};
+
+static struct pt_cpu_config pt_config(const struct record_values *v)
+{
+	struct pt_cpu_config c = {
+		.rtit_ctl = PT_CTL_USER | PT_CTL_BRANCHEN, .psb_freq = (uint32_t)v->psb,
+	};
+
+	if (!v->retcomp)
+		c.rtit_ctl |= PT_CTL_DISRETC;
+	if (v->tsc)
+		c.rtit_ctl |= PT_CTL_TSCEN;
+	if (v->mtc != NOT_GIVEN) {
+		c.rtit_ctl |= PT_CTL_MTCEN;
+		c.mtc_freq = (uint32_t)v->mtc;
+	}
+	if (v->cyc != NOT_GIVEN) {
+		c.rtit_ctl |= PT_CTL_CYCEN;
+		c.cyc_thresh = (uint32_t)v->cyc;
+	}
+	return c;
+}
+
+/* The target must not inherit it: it would differ from a plain run. */
+static int check_ready_fd(const struct record_values *v)
+{
+	int fd = (int)v->ready_fd;
+
+	if (v->ready_fd == NOT_GIVEN || fcntl(fd, F_SETFD, FD_CLOEXEC) == 0)
+		return EXIT_OK;
+	return failure("--ready-fd: descriptor %d: %s", fd, strerror(errno));
+}
+
+static void print_summary(const struct record_values *v, const struct record_result *r)
+{
+	char bytes[32], lost[32], time[32];
+
+	if (r->filter_missed)
+		message("a filter's image or function was never met: nothing was traced for it");
+	if (r->untraced)
+		message("%u processes could not be traced", r->untraced);
+	if (v->quiet)
+		return;
+	message("%s: %s of trace, %u thread%s in %u process%s, %s lost, %" PRIu64
+		" gap%s%s, %s", v->output, text_size(bytes, sizeof(bytes), r->bytes),
+		r->threads, r->threads == 1 ? "" : "s", r->processes,
+		r->processes == 1 ? "" : "es", text_size(lost, sizeof(lost), r->lost),
+		r->gaps, r->gaps == 1 ? "" : "s", r->lost_records ? ", records lost" : "",
+		text_duration(time, sizeof(time), r->ended_ns - r->started_ns));
+}
+
+static int record_target(const struct record_values *v, struct hwt_host *host,
+			 char **operands)
+{
+	struct record_filter filters[16];
+	struct record_options options = {
+		.backend = v->backend,
+		.output = v->output,
+		.bufsize = v->bufsize,
+		.ring = v->ring,
+		.follow = v->follow,
+		.ready_fd = v->ready_fd == NOT_GIVEN ? -1 : (int)v->ready_fd,
+		.filters = filters,
+		.config = pt_config(v),
+		.path = operands[0],
+		.argv = operands,
+		.cmdline = command_line(),
+	};
+	struct record_result result;
+	int err, status;
+
+	if (host_filters(&v->images, &v->functions, filters, &options.nfilters))
+		return EXIT_RECORD_FAILED;
+	err = host_record(host, &options, &result);
+	if (result.status == -1)
+		return host_failure_status(err, &result);
+	print_summary(v, &result);
+	status = host_exit_status(result.status);
+	return err && status == 0 ? EXIT_RECORD_FAILED : status;
+}
+
+static int record_run_command(const struct command *self, void *values, int noperands,
+			      char **operands)
+{
+	const struct record_values *v = values;
+	struct hwt_host_options options = {
+		.kind = v->host, .qemu = v->qemu, .plugin = v->plugin, .log_dir = v->exec_log,
+		.follow = v->follow, .clock_host = v->clock_host,
+	};
+	struct hwt_host *host;
+	int status;
+
+	if (check_ready_fd(v) || host_open(&options, &host))
+		return EXIT_RECORD_FAILED;
+	status = record_target(v, host, operands);
+	hwt_host_close(host);
+	return status;
+}
+
+const struct command record_cmd = {
+	.name = "record",
+	.summary = "Record a program's execution; exits with the program's status",
+	.operands = "[--] PROGRAM [ARGUMENT ...]",
+	.min_operands = 1,
+	.max_operands = -1,
+	.in_order = true,
+	.usage_status = EXIT_RECORD_FAILED,
+	.options = record_opts,
+	.defaults = &defaults,
+	.size = sizeof(struct record_values),
+	.run = record_run_command,
+};

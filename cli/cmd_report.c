@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "analysing.h"
+#include "commands.h"
+
+struct report_values {
+	struct recording_values recording;
+	int		by_total;
+	uint64_t	rows, percent;
+};
+static const struct report_values defaults = { .recording = RECORDING_DEFAULTS };
+
+static const struct option report_opts[] = {
+	RECORDING_ROWS(struct report_values, recording),
+	{ 0, "children", .kind = OPTION_FLAG, .value = 1,
+	  .offset = OPTION_AT(struct report_values, by_total),
+	  .help = "Sort by instructions including callees" },
+	{ 'n', "rows", "N", OPTION_UINT, OPTION_AT(struct report_values, rows),
+	  .help = "At most N functions (default: all)" },
+	{ 0, "percent", "P", OPTION_UINT, OPTION_AT(struct report_values, percent),
+	  .help = "Leave out functions below P percent", .max = 100 },
+	{ 0 }
+};
+
+static void text(struct analysing *a, const struct report_values *v,
+		 const struct analysis_function *const *functions, long n)
+{
+	struct result_limits limits = { .rows = v->rows, .percent = (double)v->percent };
+
+	result_summary(&a->out, "# ", &a->rec.all);
+	result_functions(&a->out, functions, n, analysis_instructions(a->analysis), &limits,
+			 v->by_total);
+}
+
+static void json(struct analysing *a, const struct analysis_function *const *functions,
+		 long n)
+{
+	struct json j;
+
+	json_init(&j, &a->out);
+	json_object(&j, NULL);
+	result_summary_json(&j, "summary", &a->rec.all);
+	result_functions_json(&j, "functions", functions, n, analysing_duration, a);
+	json_object_end(&j);
+	json_newline(&j);
+}
+
+static int show(struct analysing *a, const void *values)
+{
+	const struct report_values *v = values;
+	const struct analysis_function *const *functions;
+	long n = analysis_functions(a->analysis, &functions);
+
+	if (n < 0)
+		return failure("out of memory");
+	if (v->recording.json)
+		json(a, functions, n);
+	else
+		text(a, v, functions, n);
+	return EXIT_OK;
+}
+
+static int report_run(const struct command *self, void *values, int noperands,
+		      char **operands)
+{
+	const struct report_values *v = values;
+
+	return analysing_run(&v->recording, false, show, v);
+}
+
+const struct command report_cmd = {
+	.name = "report",
+	.summary = "Show functions by instructions, self and with children",
+	.operands = "",
+	.usage_status = EXIT_FAILED,
+	.options = report_opts,
+	.defaults = &defaults,
+	.size = sizeof(struct report_values),
+	.run = report_run,
+};

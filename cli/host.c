@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "host.h"
+#include "command.h"
+#include "present/text.h"
+#include "session/session.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+static volatile sig_atomic_t target_pid;
+static volatile sig_atomic_t signals_after_end;
+
+int host_open(const struct hwt_host_options *options, struct hwt_host **out)
+{
+	char line[1024], *error = NULL;
+	int err = hwt_host_open(options, out, &error);
+
+	if (!err)
+		return EXIT_OK;
+	err = failure("%s", error ? text_printable(line, sizeof(line), error) :
+		      strerror(-err));
+	free(error);
+	return err;
+}
+
+/* ---- signals ---- */
+
+/*
+ * A terminal sends its signals to the target, too (it is in the same process
+ * group): only what another process sent to hwt alone is passed on.
+ */
+static void on_signal(int sig, siginfo_t *info, void *context)
+{
+	int saved = errno;
+
+	if (target_pid > 0 && info->si_code <= 0 && kill(target_pid, sig) == 0)
+		;
+	else
+		signals_after_end = 1;
+	errno = saved;
+}
+
+static const int passed[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2 };
+#define NPASSED	(sizeof(passed) / sizeof(passed[0]))
+
+static void on_pipe(int sig)
+{
+	/* Writing to a closed stderr must not end the recording. */
+}
+
+/* What is ignored stays ignored, for the target inherits it (nohup). */
+static void catch_signals(struct sigaction saved[NPASSED + 1])
+{
+	struct sigaction act = { .sa_sigaction = on_signal, .sa_flags = SA_SIGINFO };
+	struct sigaction pipe_act = { .sa_handler = on_pipe, .sa_flags = SA_RESTART };
+	size_t i;
+
+	for (i = 0; i < NPASSED; i++) {
+		sigaction(passed[i], NULL, &saved[i]);
+		if (saved[i].sa_handler != SIG_IGN)
+			sigaction(passed[i], &act, NULL);
+	}
+	sigaction(SIGPIPE, NULL, &saved[NPASSED]);
+	if (saved[NPASSED].sa_handler != SIG_IGN)
+		sigaction(SIGPIPE, &pipe_act, NULL);
+}
+
+static void restore_signals(const struct sigaction saved[NPASSED + 1])
+{
+	size_t i;
+
+	for (i = 0; i < NPASSED; i++)
+		sigaction(passed[i], &saved[i], NULL);
+	sigaction(SIGPIPE, &saved[NPASSED], NULL);
+}
+
+static void spawned(void *ctx, pid_t pid)
+{
+	target_pid = pid;
+}
+
+/* ---- questions about ELF files ---- */
+
+static int ranges_of(void *ctx, const char *path, const char *function, uint64_t *start,
+		     uint64_t *end, int max)
+{
+	struct image_range range[64];
+	int i, n;
+
+	if (max > 64)
+		max = 64;
+	n = image_function_ranges(path, function, range, max);
+	for (i = 0; i < n && i < max; i++) {
+		start[i] = range[i].start;
+		end[i] = range[i].end;
+	}
+	return n;
+}
+
+static int vaddr_of(void *ctx, const char *path, uint64_t pgoff, uint64_t *vaddr)
+{
+	return image_offset_to_vaddr(path, pgoff, vaddr);
+}
+
+static int build_id_of(void *ctx, const char *path, uint8_t *out, size_t max)
+{
+	return image_build_id(path, out, max);
+}
+
+/* ---- recording ---- */
+
+int host_record(struct hwt_host *host, struct record_options *options,
+		struct record_result *result)
+{
+	struct sigaction saved[NPASSED + 1];
+	char line[4096], *error = NULL;
+	int err;
+
+	options->host = host;
+	options->images = (struct record_images){
+		.ranges = ranges_of, .vaddr_of = vaddr_of, .build_id = build_id_of,
+	};
+	options->spawned = spawned;
+	options->stop = &signals_after_end;
+	catch_signals(saved);
+	err = record_run(options, result, &error);
+	target_pid = 0;
+	restore_signals(saved);
+	if (err)
+		message("%s", error ? text_printable(line, sizeof(line), error) :
+			strerror(-err));
+	free(error);
+	return err;
+}
+
+int host_exit_status(int wait_status)
+{
+	return WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) :
+					  WEXITSTATUS(wait_status);
+}
+
+int host_failure_status(int err, const struct record_result *result)
+{
+	if (result->spawn_failed && err == -ENOENT)
+		return EXIT_NOT_FOUND;
+	if (result->spawn_failed && (err == -EACCES || err == -ENOEXEC))
+		return EXIT_NOT_EXECUTABLE;
+	return EXIT_RECORD_FAILED;
+}
+
+int host_filters(const struct option_list *images, const struct option_list *functions,
+		 struct record_filter *filters, int *n)
+{
+	int i;
+
+	*n = functions->n ? functions->n : images->n;
+	if (images->n > 1 && functions->n && images->n != functions->n)
+		return failure("%d times -i and %d times -f: one image for each function, or one for all",
+			       images->n, functions->n);
+	for (i = 0; i < *n; i++) {
+		filters[i].function = functions->n ? functions->item[i] : NULL;
+		filters[i].image = images->n == 1 ? images->item[0] :
+				   images->n ? images->item[i] : NULL;
+		if (filters[i].image && strcmp(filters[i].image, "kernel") == 0)
+			return failure("-i kernel: the embedded host traces user programs only; the kernel needs hwt.ko");
+	}
+	return EXIT_OK;
+}

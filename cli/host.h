@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Opening a host, and running a program under the recorder: record and hwt(8). */
+#ifndef CLI_HOST_H
+#define CLI_HOST_H
+
+#include "record/record.h"
+
+/* EXIT_OK, or EXIT_FAILED with a message. */
+int host_open(const struct hwt_host_options *options, struct hwt_host **out);
+
+/*
+ * record_run with a program on the terminal: signals that others send to hwt
+ * are passed on to it, hwt itself lives on.  Fills options->host and images.
+ * Prints the error; what record_run says.
+ */
+int host_record(struct hwt_host *host, struct record_options *options,
+		struct record_result *result);
+/* As a shell's: 128 + N where signal N ended it. */
+int host_exit_status(int wait_status);
+/* For a target that never ran: 127, 126 or 125. */
+int host_failure_status(int err, const struct record_result *result);
+/* Pairs -i with -f; EXIT_OK or EXIT_FAILED with a message. */
+struct option_list;
+int host_filters(const struct option_list *images, const struct option_list *functions,
+		 struct record_filter *filters, int *n);
+
+#endif

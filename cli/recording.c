@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "recording.h"
+#include "present/result.h"
+#include "present/text.h"
+#include "progress.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define EVENTS	1024	/* pulled at once */
+
+static void warn(void *ctx, const char *text)
+{
+	char line[4096];
+
+	message("%s", text_printable(line, sizeof(line), text));
+}
+
+/* "ELF@ADDR" with ADDR in hexadecimal; a path may hold '@' itself. */
+static int parse_map(struct recording *r, int i, const char *item)
+{
+	const char *at = strrchr(item, '@');
+	char *end;
+
+	r->maps[i] = (struct hwt_raw_map){ .path = item };
+	if (!at || at == item)
+		return 0;
+	errno = 0;
+	r->maps[i].addr = strtoull(at + 1, &end, 16);
+	if (errno || end == at + 1 || *end != '\0' || at[1] == '-' || at[1] == '+')
+		return failure("--map: '%s' is not ELF@ADDR with a hexadecimal address", item);
+	r->maps[i].has_addr = true;
+	r->map_paths[i] = strndup(item, (size_t)(at - item));
+	r->maps[i].path = r->map_paths[i];
+	return r->map_paths[i] ? 0 : failure("out of memory");
+}
+
+static int parse_maps(struct recording *r)
+{
+	int i;
+
+	if (r->opt->maps.n && !r->opt->raw)
+		return failure("--map goes with --raw: a recording knows its files");
+	if (r->opt->raw && r->opt->input)
+		return failure("either --input or --raw");
+	for (i = 0; i < r->opt->maps.n; i++)
+		if (parse_map(r, i, r->opt->maps.item[i]))
+			return EXIT_FAILED;
+	return EXIT_OK;
+}
+
+static void free_maps(struct recording *r)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(r->map_paths) / sizeof(r->map_paths[0]); i++)
+		free(r->map_paths[i]);
+}
+
+struct hwt_stream *recording_stream(struct recording *r, int *index)
+{
+	struct hwt_stream *st;
+
+	for (; *index < hwt_session_nstreams(r->session); ++*index) {
+		st = hwt_session_stream(r->session, *index);
+		if (r->opt->tid == NO_TID || hwt_stream_info(st)->tid == r->opt->tid)
+			return st;
+	}
+	return NULL;
+}
+
+static int check_streams(struct recording *r)
+{
+	const char *path = r->opt->raw ? r->opt->raw :
+			   r->opt->input ? r->opt->input : DEFAULT_RECORDING;
+	struct hwt_stream *st;
+	int i, n = 0;
+
+	for (i = 0; (st = recording_stream(r, &i)); i++) {
+		r->total += hwt_stream_info(st)->bytes;
+		n++;
+	}
+	if (n)
+		return EXIT_OK;
+	if (r->opt->tid != NO_TID)
+		return failure("%s: there is no thread %" PRIu64 " in it; see hwt info", path,
+			       r->opt->tid);
+	return failure("%s: there is no trace in it", path);
+}
+
+int recording_open(struct recording *r, const struct recording_values *opt)
+{
+	struct hwt_session_options options = { .sysroot = opt->sysroot, .raw_path = opt->raw };
+	char line[4096], *error = NULL;
+	int err, status;
+
+	*r = (struct recording){ .opt = opt };
+	status = parse_maps(r);
+	if (status == EXIT_OK) {
+		options.maps = r->maps;
+		options.nmaps = opt->maps.n;
+		if (!opt->raw)
+			options.path = opt->input ? opt->input : DEFAULT_RECORDING;
+		err = hwt_session_open(&options, warn, NULL, &r->session, &error);
+		if (err)
+			status = failure("%s", error ? text_printable(line, sizeof(line), error) :
+					 strerror(-err));
+		free(error);
+	}
+	if (status == EXIT_OK)
+		status = check_streams(r);
+	if (status != EXIT_OK) {
+		if (r->session)
+			hwt_session_close(r->session);
+		free_maps(r);
+	}
+	return status;
+}
+
+static int pull(struct recording *r, struct hwt_stream *st,
+		const struct recording_visitor *v, void *ctx, struct summary *sum,
+		struct trace_event *events)
+{
+	int n, err;
+
+	while ((n = hwt_stream_next(st, events, EVENTS)) > 0) {
+		summary_feed(sum, events, n);
+		err = v->feed ? v->feed(ctx, events, n) : 0;
+		if (err)
+			return err;
+		progress_at(r->done + hwt_stream_position(st));
+	}
+	return n;
+}
+
+static int visit_one(struct recording *r, struct hwt_stream *st,
+		     const struct recording_visitor *v, void *ctx,
+		     struct trace_event *events)
+{
+	const struct hwt_stream_info *info = hwt_stream_info(st);
+	struct summary sum = { 0 };
+	int err;
+
+	err = v->begin ? v->begin(ctx, st) : 0;
+	if (!err)
+		err = pull(r, st, v, ctx, &sum, events);
+	sum.bytes = info->bytes;
+	sum.lost = info->lost;
+	sum.stops = info->gaps;
+	if (!err && v->end)
+		err = v->end(ctx, st, &sum);
+	summary_add(&r->all, &sum);
+	r->done += info->bytes;
+	r->streams++;
+	hwt_stream_close(st);
+	return err;
+}
+
+int recording_visit(struct recording *r, const struct recording_visitor *v, void *ctx)
+{
+	struct trace_event *events = malloc(EVENTS * sizeof(*events));
+	struct hwt_stream *st;
+	int i, err = 0;
+
+	if (!events)
+		return failure("out of memory");
+	progress_start("decoding", r->total);
+	for (i = 0; !err && (st = recording_stream(r, &i)); i++)
+		err = visit_one(r, st, v, ctx, events);
+	progress_end();
+	free(events);
+	return err ? failure("decoding: %s", strerror(-err)) : EXIT_OK;
+}
+
+/* Losses that no stream knows of. */
+static bool recording_losses(struct recording *r)
+{
+	const struct hwt_session_info *info = hwt_session_info(r->session);
+
+	if (info->truncated_at)
+		message("the file ends or is damaged at offset %" PRIu64
+			"; what follows is missing", info->truncated_at);
+	if (info->lost_records)
+		message("%" PRIu64 " records were lost while recording: mappings and threads may be unknown",
+			info->lost_records);
+	return info->truncated_at || info->lost_records;
+}
+
+int recording_close(struct recording *r)
+{
+	char text[512];
+	bool losses = recording_losses(r);
+
+	result_losses(text, sizeof(text), &r->all);
+	if (text[0])
+		message("%s", text);
+	else if (r->streams && r->all.instructions == 0)
+		message("not one instruction came out of %" PRIu64 " bytes of trace",
+			r->all.bytes);
+	losses = losses || (r->streams &&
+			    summary_verdict(&r->all) != SUMMARY_COMPLETE);
+	hwt_session_close(r->session);
+	free_maps(r);
+	return losses ? EXIT_WITH_ERRORS : EXIT_OK;
+}
+
+bool recording_symbol(void *ctx, uint64_t ip, struct image_symbol *out)
+{
+	return image_view_symbol(hwt_stream_view(ctx), ip, out);
+}
+
+bool recording_line(void *ctx, uint64_t ip, struct image_line *out)
+{
+	return image_view_line(hwt_stream_view(ctx), ip, out);
+}
+
+int finish_out(struct out *o, int status)
+{
+	int err = out_fini(o);
+
+	if (err && status != EXIT_FAILED)
+		return failure("standard output: %s", strerror(-err));
+	return status;
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "result.h"
+#include "text.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char *plural(uint64_t n)
+{
+	return n == 1 ? "" : "s";
+}
+
+void result_summary(struct out *o, const char *prefix, const struct summary *s)
+{
+	char insns[32], branches[32], bytes[32], lost[32];
+
+	out_printf(o, "%s%s instructions, %s branches, %s of trace, %s missing, %" PRIu64
+		   " gap%s, %" PRIu64 " error%s: %s\n",
+		   prefix, text_count(insns, sizeof(insns), s->instructions),
+		   text_count(branches, sizeof(branches), s->branches),
+		   text_size(bytes, sizeof(bytes), s->bytes),
+		   text_size(lost, sizeof(lost), s->lost + s->missing), s->gaps, plural(s->gaps),
+		   s->errors, plural(s->errors), summary_verdict_text(summary_verdict(s)));
+}
+
+__attribute__((format(printf, 4, 5)))
+static void add(char *buf, size_t size, size_t *n, const char *fmt, ...)
+{
+	va_list ap;
+	int len;
+
+	if (*n >= size)
+		return;
+	va_start(ap, fmt);
+	len = vsnprintf(buf + *n, size - *n, fmt, ap);
+	va_end(ap);
+	*n += len > 0 ? (size_t)len : 0;
+}
+
+void result_losses(char *buf, size_t size, const struct summary *s)
+{
+	size_t n = 0;
+	int i;
+
+	buf[0] = '\0';
+	if (s->errors)
+		add(buf, size, &n, "%" PRIu64 " error%s (the first: %s at offset 0x%" PRIx64
+		    ", address %" PRIx64 ")", s->errors, plural(s->errors),
+		    trace_gap_text(s->first_error), s->first_offset, s->first_ip);
+	if (s->gaps)
+		add(buf, size, &n, "%s%" PRIu64 " gap%s", n ? ", " : "", s->gaps,
+		    plural(s->gaps));
+	for (i = TRACE_GAP_NONE + 1; i < TRACE_ERR_PACKET && s->gaps; i++)
+		if (s->reasons[i])
+			add(buf, size, &n, " [%" PRIu64 " x %s]", s->reasons[i],
+			    trace_gap_text((enum trace_gap)i));
+	if (s->lost + s->missing)
+		add(buf, size, &n, "%s%" PRIu64 " bytes of trace missing", n ? ", " : "",
+		    s->lost + s->missing);
+	if (s->stops)
+		add(buf, size, &n, "%sthe unit stopped %" PRIu64 " time%s for want of room",
+		    n ? ", " : "", s->stops, plural(s->stops));
+}
+
+static void reasons_json(struct json *j, const struct summary *s)
+{
+	int i;
+
+	json_object(j, "reasons");
+	for (i = TRACE_GAP_NONE + 1; i < TRACE_GAP_MAX; i++)
+		if (s->reasons[i])
+			json_uint(j, trace_gap_text((enum trace_gap)i), s->reasons[i]);
+	json_object_end(j);
+}
+
+void result_summary_json(struct json *j, const char *key, const struct summary *s)
+{
+	json_object(j, key);
+	json_uint(j, "instructions", s->instructions);
+	json_uint(j, "branches", s->branches);
+	json_uint(j, "bytes", s->bytes);
+	json_uint(j, "lost_bytes", s->lost);
+	json_uint(j, "missing_bytes", s->missing);
+	json_uint(j, "stops", s->stops);
+	json_uint(j, "gaps", s->gaps);
+	json_uint(j, "errors", s->errors);
+	reasons_json(j, s);
+	if (s->errors) {
+		json_object(j, "first_error");
+		json_string(j, "reason", trace_gap_text(s->first_error));
+		json_uint(j, "offset", s->first_offset);
+		json_hex(j, "ip", s->first_ip);
+		json_object_end(j);
+	}
+	json_string(j, "verdict", summary_verdict_text(summary_verdict(s)));
+	json_object_end(j);
+}
