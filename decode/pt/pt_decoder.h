@@ -13,11 +13,28 @@
  * Everything that can be known from the bytes fed so far is returned before
  * next() says 0: at a break of the stream (TIP.PGD) nothing is held back, so
  * the caller may change the image there and call pt_decoder_invalidate.
+ * Code is fetched when the flow needs it, never ahead, and never at the target
+ * of a TIP.PGD.
+ *
+ * What happens after trouble:
+ *   TRACE_ERROR	decoding goes on at the next PSB; the bytes between are
+ *			a TRACE_GAP of type TRACE_GAP_NO_SYNC.  Two errors go on
+ *			at the next packet with an address instead, since the
+ *			packets themselves are in order: TRACE_ERR_DISABLED and
+ *			a TIP.PGE while tracing was on.
+ *   no code at ip	the flow is lost from there to the next packet with an
+ *			address (TIP, FUP, TIP.PGE, PSB+), then goes on: one
+ *			TRACE_GAP (NO_CODE, or ERR_RETURN where a compressed
+ *			return needs a call that was made inside the gap).
+ *   OVF		TRACE_GAP; goes on at the address that follows.
+ *   TIP.PGD after FUP	(asynchronous) TRACE_ASYNC, then TRACE_DISABLED.
+ * When flow comes back there is a TRACE_ENABLED with the address.
  */
 #ifndef DECODE_PT_DECODER_H
 #define DECODE_PT_DECODER_H
 
 #include "../event.h"
+#include "../../hw/pt.h"
 
 struct pt_decoder;
 
@@ -36,6 +53,15 @@ struct pt_decoder_config {
 	bool		no_compression;		/* DisRETC was set: RETs have TIPs */
 	uint64_t	offset;			/* absolute position of the first byte */
 	uint64_t	max_walk;		/* instructions without a packet; 0: 1 << 20 */
+	/*
+	 * The filter ranges that were programmed (ADDRn_A, ADDRn_B: both belong
+	 * to the range), 0 if none or unknown.  Only used where a TIP.PGD has no
+	 * address though flow left a range by a direct branch (erratum SKL014).
+	 */
+	uint32_t	nranges;
+	struct {
+		uint64_t first, last;
+	} ranges[PT_MAX_RANGES];
 };
 
 /* NULL: no memory.  Both configs are copied. */
