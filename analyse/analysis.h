@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Functions and calls: who executed how many instructions, and who called
- * whom.  One analysis takes the events of all streams, one after the other:
+ * whom.  One analysis takes the events of all streams, one stream after the
+ * other (for decoding in parallel, make one analysis a stream):
  *
  *	a = analysis_new(&config);
  *	t = analysis_thread(a, pid, tid, symbol_fn, view);
@@ -40,7 +41,7 @@ typedef bool (*analysis_symbol_fn)(void *ctx, uint64_t ip, struct image_symbol *
 struct analysis_config {
 	bool		tree;		/* keep call trees (analysis_tree) */
 	/*
-	 * Nodes of all trees together; 0: 4 million.  Beyond it, calls go to
+	 * Nodes of all trees together; 0: 1 million (some 100 MB).  Beyond it, calls go to
 	 * their parent's node and `folded` counts them.
 	 */
 	uint32_t	max_nodes;
@@ -70,7 +71,7 @@ enum analysis_node_kind {
 	ANALYSIS_NODE_ROOT,	/* the thread; function NULL */
 	ANALYSIS_NODE_FUNCTION,
 	ANALYSIS_NODE_GAP,	/* a stretch without flow; function NULL */
-	ANALYSIS_NODE_OUTSIDE,	/* a call that left the filter; function NULL */
+	ANALYSIS_NODE_OUTSIDE,	/* a call out of the filter, or untraced; function NULL */
 };
 
 struct analysis_node {
@@ -95,6 +96,8 @@ struct analysis_thread *analysis_thread(struct analysis *a, uint32_t pid, uint32
  * 0, or -ENOMEM (then the thread's numbers stop there).
  */
 int analysis_feed(struct analysis_thread *t, const struct trace_event *ev, int n);
+/* What follows is another program: exec.  Closes all frames. */
+void analysis_exec(struct analysis_thread *t);
 /* Closes the frames that are still open, flagged unfinished. */
 void analysis_thread_end(struct analysis_thread *t);
 

@@ -56,6 +56,11 @@ void hwt_stream_close(struct hwt_stream *st);
 /* Names at the moment that the stream has reached. */
 struct image_view *hwt_stream_view(struct hwt_stream *st);
 uint32_t hwt_stream_nblocks(const struct hwt_stream *st);
+/*
+ * Programs begun so far: 1, and one more with every exec.  All events of one
+ * hwt_stream_next are of the program that this counts after it.
+ */
+uint32_t hwt_stream_programs(const struct hwt_stream *st);
 /* Progress: bytes decoded so far. */
 uint64_t hwt_stream_position(const struct hwt_stream *st);
 /* Ticks of the unit's clock to nanoseconds since the recording began. */

@@ -81,6 +81,7 @@ struct hwt_stream {
 	uint64_t	position;	/* of the next byte to feed */
 	size_t		chunk, next_switch, next_cpu;
 	bool		finished;
+	uint32_t	programs;
 	uint8_t		*buffer;
 	size_t		buffer_size;
 	struct stream_clock clock;

@@ -35,6 +35,7 @@ static int begin(struct hwt_stream *st)
 	st->position = 0;
 	st->chunk = st->next_switch = st->next_cpu = 0;
 	st->finished = false;
+	st->programs = 0;
 	st->clock = (struct stream_clock){};
 	return 0;
 }
@@ -80,6 +81,7 @@ static int move_view(struct hwt_stream *st, struct image_space *space,
 		image_view_set(st->view, at);
 		return 0;
 	}
+	st->programs++;
 	view = space ? image_view_new(space) : NULL;
 	if (space && !view)
 		return -ENOMEM;
@@ -201,6 +203,11 @@ struct image_view *hwt_stream_view(struct hwt_stream *st)
 uint32_t hwt_stream_nblocks(const struct hwt_stream *st)
 {
 	return st->decoder ? pt_decoder_nblocks(st->decoder) : 0;
+}
+
+uint32_t hwt_stream_programs(const struct hwt_stream *st)
+{
+	return st->programs;
 }
 
 uint64_t hwt_stream_position(const struct hwt_stream *st)
