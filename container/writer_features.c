@@ -45,9 +45,10 @@ static void feat_build_id(struct perfdata_writer *w)
 		.pid = -1,
 	};
 	const struct pdw_file *f;
-	size_t start;
+	size_t start, i;
 
-	for (f = w->files; f < w->files + w->nfiles; f++) {
+	for (i = 0; i < w->nfiles; i++) {
+		f = &w->files[i];
 		if (!f->size)
 			continue;
 		memcpy(id.build_id, f->build_id, sizeof(id.build_id));
