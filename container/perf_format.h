@@ -41,6 +41,7 @@ _Static_assert(sizeof(struct perf_file_header) == PERF_FILE_HEADER_SIZE, "layout
 #define PERF_FEAT_CMDLINE	11
 #define PERF_FEAT_EVENT_DESC	12
 #define PERF_FEAT_PMU_MAPPINGS	16
+#define PERF_FEAT_AUXTRACE	18
 #define PERF_FEAT_SAMPLE_TIME	21
 #define PERF_FEAT_MAX		256
 #define PERF_STRING_ALIGN	64	/* strings in features are padded to it */

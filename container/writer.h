@@ -63,7 +63,8 @@ struct perfdata_writer {
 	struct pdw_thread *threads;
 	struct pdw_stream *streams;
 	struct pdw_file	*files;
-	size_t		nthreads, nstreams, nfiles;
+	uint64_t	*traces;	/* file offsets of the AUXTRACE records */
+	size_t		nthreads, nstreams, nfiles, ntraces;
 	uint32_t	nqueues;
 };
 
@@ -102,6 +103,8 @@ int pdw_map_set(struct pdw_map *m, uint64_t key, uint32_t index);
 struct pdw_thread *pdw_thread(struct perfdata_writer *w, uint32_t pid, uint32_t tid);
 struct pdw_stream *pdw_stream(struct perfdata_writer *w, uint32_t pid, uint32_t id);
 const struct pdw_file *pdw_file(struct perfdata_writer *w, const struct hwt_rec_mmap *map);
+/* Remembers an AUXTRACE record's place; sets nomem if it cannot. */
+void pdw_note_trace(struct perfdata_writer *w, uint64_t file_offset);
 void pdw_free_tables(struct perfdata_writer *w);
 
 /* What a stream still keeps back, as it is. */

@@ -125,7 +125,7 @@ static void feat_cpudesc(struct perfdata_writer *w)
 /* perf's form: vendor,family,model,stepping.  The virtual unit's CPU has none. */
 static void feat_cpuid(struct perfdata_writer *w)
 {
-	char v[4][64], id[300] = "hwt-vtu-pt";
+	char v[4][64], id[300] = "hwt-vtu-pt,0,0,0";
 
 	if (!is_embedded(w)) {
 		cpuinfo("vendor_id", v[0], sizeof(v[0]));
@@ -184,6 +184,19 @@ static void feat_sample_time(struct perfdata_writer *w)
 	pdw_put(w, t, sizeof(t));
 }
 
+/* Where the AUXTRACE records are.  Without it perf script refuses -F addr. */
+static void feat_auxtrace(struct perfdata_writer *w)
+{
+	uint64_t n = w->ntraces, entry[2] = {0, sizeof(struct perf_auxtrace)};
+	size_t i;
+
+	pdw_put(w, &n, sizeof(n));
+	for (i = 0; i < w->ntraces; i++) {
+		entry[0] = w->traces[i];
+		pdw_put(w, entry, sizeof(entry));
+	}
+}
+
 /* In the order of their bits, as the table must be. */
 static const struct {
 	uint32_t	bit;
@@ -200,6 +213,7 @@ static const struct {
 	{PERF_FEAT_CMDLINE, feat_cmdline},
 	{PERF_FEAT_EVENT_DESC, feat_event_desc},
 	{PERF_FEAT_PMU_MAPPINGS, feat_pmu_mappings},
+	{PERF_FEAT_AUXTRACE, feat_auxtrace},
 	{PERF_FEAT_SAMPLE_TIME, feat_sample_time},
 };
 #define NFEATURES	(sizeof(features) / sizeof(features[0]))
@@ -211,8 +225,7 @@ int pdw_write_features(struct perfdata_writer *w)
 	size_t i;
 	int err;
 
-	w->used = 0;
-	w->nomem = false;
+	pdw_mark(w);	/* nothing is waiting: all was flushed */
 	pdw_zeros(w, sizeof(table));
 	for (i = 0; i < NFEATURES; i++) {
 		table[i].offset = end + w->used;

@@ -124,6 +124,16 @@ struct pdw_stream *pdw_stream(struct perfdata_writer *w, uint32_t pid, uint32_t 
 	return s;
 }
 
+void pdw_note_trace(struct perfdata_writer *w, uint64_t file_offset)
+{
+	uint64_t *place = table_add((void **)&w->traces, &w->ntraces, sizeof(*place));
+
+	if (place)
+		*place = file_offset;
+	else
+		w->nomem = true;
+}
+
 static uint64_t file_key(const struct hwt_rec_mmap *map)
 {
 	uint64_t h = 0xcbf29ce484222325ull;	/* FNV-1a */
@@ -188,6 +198,7 @@ void pdw_free_tables(struct perfdata_writer *w)
 	for (i = 0; i < w->nfiles; i++)
 		free(w->files[i].path);
 	free(w->files);
+	free(w->traces);
 	for (i = 0; i < w->nstreams; i++)
 		free(w->streams[i].kept);
 	free(w->threads);

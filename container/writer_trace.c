@@ -68,6 +68,7 @@ static void put_aux(struct perfdata_writer *w, const struct pdw_stream *s,
 	pdw_put_id(w, PDW_PT, w->per_cpu ? UINT32_MAX : s->pid, at.tid, s->time,
 		   w->per_cpu ? (int32_t)s->id : -1);
 	pdw_end(w, start);
+	pdw_note_trace(w, w->data_offset + w->data_size + w->used);
 	pdw_put(w, &at, sizeof(at));
 }
 
@@ -81,7 +82,7 @@ static int put_trace(struct perfdata_writer *w, struct pdw_stream *s, const void
 	struct iovec iov[3] = {
 		{s->kept, s->nkept}, {(void *)bytes, n}, {(void *)pads, padding}};
 	bool direct = size >= PDW_FLUSH_AT;
-	size_t mark, i;
+	size_t mark, ntraces = w->ntraces, i;
 
 	if (!size)
 		return 0;
@@ -89,8 +90,10 @@ static int put_trace(struct perfdata_writer *w, struct pdw_stream *s, const void
 	put_aux(w, s, s->next - s->nkept, size, padding);
 	for (i = 0; i < 3 && !direct; i++)
 		pdw_put(w, iov[i].iov_base, iov[i].iov_len);
-	if (w->nomem)
+	if (w->nomem) {
+		w->ntraces = ntraces;
 		return pdw_commit(w, mark);
+	}
 	s->next += n;
 	s->nkept = 0;
 	s->truncated = false;

@@ -386,6 +386,7 @@ static void test_records(void **state)
 				      "intel_pt", "pmu mappings: software = 1, intel_pt = 8",
 				      NULL};
 	const char *const report[] = {"renamed", NULL};
+	const char *const branches[] = {"10000008 ", " 10000006", NULL};	/* jnz */
 	const char *const ids[] = {"a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5", NULL};
 	const struct hwt_rec_thread thread = {.tid = PID + 1};
 	const struct hwt_rec_lost lost = {3};
@@ -423,6 +424,7 @@ static void test_records(void **state)
 	expect_text("script --show-mmap-events", path, maps);
 	expect_text("report --header-only", path, header);
 	expect_text("buildid-list", path, ids);
+	expect_text("script --itrace=b -F ip,addr", path, branches);
 	expect_text("report --stdio --itrace=i1i", path, report);
 	temp_remove(path);
 	free(code);
