@@ -63,38 +63,42 @@ static bool region_set(struct pt_unit *u, uint64_t base, uint64_t size, uint8_t 
 	return true;
 }
 
-/* Takes up the ToPA entry that the registers point at (33.2.7.2). */
-static bool topa_open(struct pt_unit *u, uint64_t base, uint64_t index)
+/* The entry at index. */
+static uint64_t topa_read(struct pt_unit *u, uint64_t base, uint64_t index, bool *valid)
 {
-	bool chained = false;
-	const uint64_t *slot;
+	const uint64_t *slot = NULL;
 	uint64_t entry;
 
-	for (;;) {
-		if (base & 0xfff)
-			return false;
+	*valid = false;
+	if (!(base & 0xfff))
 		slot = u->host.memory(u->host.ctx, base + index * 8, 8);
-		if (!slot)
-			return false;
-		entry = *(const volatile uint64_t *)slot;
-		if (entry & TOPA_RESERVED)
-			return false;
-		if (!(entry & TOPA_END))
-			break;
-		/* END in a table's first entry, or with INT or STOP, is an error. */
-		if (!index || (entry & (TOPA_INT | TOPA_STOP)))
-			return false;
+	if (!slot)
+		return 0;
+	entry = *(const volatile uint64_t *)slot;
+	/* END in a table's first entry, or with INT or STOP, is an error. */
+	*valid = !(entry & TOPA_RESERVED) &&
+		 (!(entry & TOPA_END) || (index && !(entry & (TOPA_INT | TOPA_STOP))));
+	return entry;
+}
+
+/* Takes up the ToPA entry at index (33.2.7.2); at a fault registers point at it. */
+static bool topa_open(struct pt_unit *u, uint64_t base, uint64_t index)
+{
+	uint64_t entry;
+	bool valid;
+
+	entry = topa_read(u, base, index, &valid);
+	if (valid && (entry & TOPA_END)) {
 		base = entry & TOPA_BASE_MASK;
 		index = 0;
-		chained = true;
-	}
-	if (chained)
 		u->off = 0;
+		entry = topa_read(u, base, index, &valid);
+	}
 	publish_table(u, base, u->off << RTIT_MASK_OFFSET_SHIFT |
 		      index << RTIT_MASK_TABLE_SHIFT | RTIT_MASK_LOWER);
-	return region_set(u, entry & TOPA_BASE_MASK,
-			  0x1000ull << ((entry & TOPA_SIZE_MASK) >> TOPA_SIZE_SHIFT),
-			  entry & (TOPA_INT | TOPA_STOP));
+	return valid && region_set(u, entry & TOPA_BASE_MASK,
+				   0x1000ull << ((entry & TOPA_SIZE_MASK) >> TOPA_SIZE_SHIFT),
+				   entry & (TOPA_INT | TOPA_STOP));
 }
 
 /* The region is full: to the next one, or stop.  False: no more output. */
