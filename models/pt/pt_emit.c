@@ -32,8 +32,12 @@ static void emit_tnt(struct pt_unit *u)
 /* Everything that waits: TNT bits, then the TIPs deferred behind them (33.4.2.3). */
 void pt_flush_tnt(struct pt_unit *u)
 {
-	uint32_t i, n = u->ndefer;
+	uint32_t i, n;
 
+	/* CYC, TNT, TIPs: bits are of no use without the TIPs among them. */
+	if (u->fifo && u->ndefer && u->fifo_fill + 2 + u->ndefer > u->fifo)
+		pt_fifo_overflow(u);
+	n = u->ndefer;
 	if (u->tnt != PT_TNT_EMPTY)
 		emit_tnt(u);
 	u->ndefer = 0;
@@ -96,15 +100,16 @@ static void mode_exec(struct pt_unit *u)
 
 void pt_tip(struct pt_unit *u, uint64_t ip, bool may_defer)
 {
+	bool defer = u->defer && may_defer;
+
+	if (!defer || u->ndefer == PT_MAX_DEFER)
+		pt_flush_tnt(u);
 	if (u->overflow)
 		return;
-	if (u->defer && may_defer) {
-		if (u->ndefer == PT_MAX_DEFER)
-			pt_flush_tnt(u);
+	if (defer) {
 		u->deferred[u->ndefer++] = ip;
 		return;
 	}
-	pt_flush_tnt(u);
 	cyc_now(u);
 	pt_ip_packet(u, PT_PKT_TIP, ip);
 }

@@ -438,6 +438,7 @@ void pt_unit_overflow_begin(struct pt_unit *u)
 	u->ndefer = 0;
 	u->depth = 0;
 	u->overflow = true;
+	u->mode_known = u->mode_sent;
 	pt_output_block(u);
 	pt_mode_update(u);
 }
@@ -448,6 +449,7 @@ void pt_unit_overflow_end(struct pt_unit *u, uint64_t ip)
 		return;
 	u->overflow = false;
 	u->fifo_overflow = false;
+	u->fifo_fill = 0;
 	u->ip = ip;
 	/* Nothing may lean on packets that were lost. */
 	u->full_ip = true;
@@ -458,7 +460,10 @@ void pt_unit_overflow_end(struct pt_unit *u, uint64_t ip)
 	if (u->ctl & RTIT_CTL_CYCEN)
 		pt_cyc(u, u->insns);
 	pt_ext(u, PT_EXT_OVF);
-	if (u->packet_en)
+	/* A lost MODE.Exec has no place before a FUP, but before TIP.PGE. */
+	if (u->packet_en && !u->mode_known)
+		pt_pge(u, ip);
+	else if (u->packet_en)
 		pt_fup(u, ip);
 	pt_mode_update(u);
 }

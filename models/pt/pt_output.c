@@ -159,13 +159,20 @@ static inline void moved(struct pt_unit *u, size_t n)
 	publish_offset(u);
 }
 
+void pt_fifo_overflow(struct pt_unit *u)
+{
+	u->fifo_overflow = true;
+	pt_unit_overflow_begin(u);
+}
+
 /* True: this packet is lost, the test FIFO is full. */
 static bool fifo_full(struct pt_unit *u)
 {
-	if (!u->fifo || u->fifo_fill++ < u->fifo)
+	if (!u->fifo || u->fifo_fill < u->fifo) {
+		u->fifo_fill++;
 		return false;
-	u->fifo_overflow = true;
-	pt_unit_overflow_begin(u);
+	}
+	pt_fifo_overflow(u);
 	return true;
 }
 

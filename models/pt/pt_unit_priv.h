@@ -52,6 +52,7 @@ struct pt_unit {
 	bool retc;			/* return compression */
 	bool full_ip;			/* last_ip is not to be relied on */
 	bool mode_sent;			/* MODE.Exec since the last PSB */
+	bool mode_known;		/* it was, when the overflow began */
 	bool pmi;			/* interrupt to be raised */
 	bool in_irq;			/* inside host.interrupt: ip is true */
 	bool overflow, fifo_overflow;
@@ -99,6 +100,7 @@ bool pt_output_open(struct pt_unit *u);		/* false: operational error */
 void pt_output_block(struct pt_unit *u);
 void pt_output_unblock(struct pt_unit *u);
 void pt_operational_error(struct pt_unit *u);
+void pt_fifo_overflow(struct pt_unit *u);
 
 /* pt_emit.c */
 void pt_flush_tnt(struct pt_unit *u);

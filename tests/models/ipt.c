@@ -70,6 +70,7 @@ void ipt_insns(struct ipt_result *r, const struct synth *s, size_t max)
 	}
 	if (status < 0 && status != -pte_eos)
 		r->error = status;
+	pt_insn_time(d, &r->time, NULL, NULL);
 	pt_insn_get_offset(d, &r->offset);
 	pt_insn_free_decoder(d);
 	pt_image_free(image);

@@ -489,6 +489,7 @@ static int execute_all(struct machine *m)
 		pt_unit_overflow_end(m->unit, m->ip);
 	pt_unit_break(m->unit, m->ip);
 	pt_unit_wrmsr(m->unit, MSR_RTIT_CTL, 0);
+	s->tsc = pt_unit_tsc(m->unit);
 	s->trace_len = written(m);
 	s->trace = malloc(s->trace_len ? s->trace_len : 1);
 	if (!s->trace)

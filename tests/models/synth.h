@@ -56,6 +56,7 @@ struct synth {
 	uint64_t *ip;			/* executed and traced, in order */
 	size_t nip;
 	size_t executed;		/* all executed, traced or not */
+	uint64_t tsc;			/* the unit's clock at the end */
 	bool lossy;			/* an overflow lost a part: ip[] is more than decodes */
 	bool stopped;			/* TraceStop was met */
 	void *priv;
