@@ -265,8 +265,6 @@ void process_forked(struct vcpu *v)
 		v->mode = VCPU_OFF;
 		return;
 	}
-	v->served = 0;
-	v->generation = vtu.generation;
 	if (vcpu_attach(v))
 		tell_attach(v, VTU_ATTACH_FORK, parent_pid, parent_tid);
 }

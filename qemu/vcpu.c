@@ -88,6 +88,7 @@ bool vcpu_attach(struct vcpu *v)
 	b->vcpu = v->index;
 	v->block = b;
 	v->served = 0;
+	v->generation = __atomic_load_n(&vtu.generation, __ATOMIC_SEQ_CST);
 	pt_unit_init(&v->unit, (struct pt_regs_file *)b->regs, NULL, &host);
 	pt_unit_set_context(&v->unit, CPL_KERNEL, 0, vtu.guest->kernel_ip);
 	vcpu_clock_sync(v);

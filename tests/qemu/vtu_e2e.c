@@ -156,6 +156,9 @@ static void parse(int argc, char **argv, struct owner_options *o, struct expect 
 		case 'F':
 			o->ctl |= RTIT_CTL_TSCEN | RTIT_CTL_MTCEN | RTIT_CTL_CYCEN;
 			break;
+		case 'c':
+			o->ctl |= strtoull(optarg, NULL, 0);
+			break;
 		case 'R':
 			o->ctl |= RTIT_CTL_DISRETC;
 			break;
