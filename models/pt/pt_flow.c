@@ -283,16 +283,14 @@ void pt_unit_run(struct pt_unit *u, const struct run *r, uint32_t ninsn, uint64_
 	switch (r->kind) {
 	case RUN_JCC:
 		u->tnt = u->tnt << 1 | (next == r->target);
-		if (u->tnt < PT_TNT_FULL)
-			return;
-		pt_flush_tnt(u);
+		if (u->tnt >= PT_TNT_FULL)
+			pt_flush_tnt(u);
 		break;
 	case RUN_RET:
 		if (return_compressed(u, next)) {
 			u->tnt = u->tnt << 1 | 1;
-			if (u->tnt < PT_TNT_FULL)
-				return;
-			pt_flush_tnt(u);
+			if (u->tnt >= PT_TNT_FULL)
+				pt_flush_tnt(u);
 			break;
 		}
 		pt_tip(u, next, false);
@@ -300,7 +298,7 @@ void pt_unit_run(struct pt_unit *u, const struct run *r, uint32_t ninsn, uint64_
 	case RUN_CALL:
 		if (r->push)
 			pt_push(u, r->end);
-		return;
+		break;
 	case RUN_CALL_IND:
 		pt_push(u, r->end);
 		/* fallthrough */
@@ -308,8 +306,9 @@ void pt_unit_run(struct pt_unit *u, const struct run *r, uint32_t ninsn, uint64_
 		pt_tip(u, next, false);
 		break;
 	default:
-		return;
+		break;
 	}
+	/* Also where no packet was due: a tick may have filled the region. */
 	if (u->count >= u->psb_period || u->pmi)
 		event_end(u);
 }

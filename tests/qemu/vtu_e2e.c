@@ -91,6 +91,14 @@ static void check_thread(struct owner *w, const struct stream *first,
 		fail("%d/%d: no log: %s", pid, tid, strerror(-program));
 	compare(pid, tid, &d, &log, x);
 	*insns += d.a.n;
+	if (getenv("VTU_E2E_RAW")) {
+		FILE *raw = fopen(getenv("VTU_E2E_RAW"), "we");
+
+		if (raw && fwrite(first->data, 1, first->size, raw) != first->size)
+			fail("cannot write the raw stream");
+		if (raw)
+			fclose(raw);
+	}
 	if (getenv("VTU_E2E_VERBOSE"))
 		fprintf(stderr, "%d/%d: %zu insns, %zu logged, %zu streams, %zu bytes\n", pid,
 			tid, d.a.n, log.n, n, first->size);
