@@ -7,8 +7,8 @@
 /* What a record of each type must hold: fixed bytes, then a string or code. */
 enum tail { TAIL_NONE, TAIL_STRING, TAIL_CODE };
 static const struct {
-	uint16_t	min;
-	uint16_t	tail;
+	uint16_t min;
+	uint16_t tail;
 } shapes[HWT_REC_TYPE_MAX] = {
 	[HWT_REC_MMAP] = {sizeof(struct hwt_rec_mmap), TAIL_STRING},
 	[HWT_REC_MUNMAP] = {sizeof(struct hwt_rec_munmap), TAIL_NONE},

@@ -22,7 +22,7 @@ struct perfdata_writer;
 struct perfdata_params {
 	const char	*backend;	/* "pt" */
 	const char	*const *argv;	/* command line, NULL-terminated; or NULL */
-	uint64_t	rtit_ctl;	/* as programmed, for the attr and AUXTRACE_INFO */
+	uint64_t	rtit_ctl;	/* as programmed: for attr and AUXTRACE_INFO */
 	const uint32_t	*caps;		/* CPUID words (hw/pt.h), ncaps of them */
 	uint32_t	ncaps;
 	uint64_t	time_hz;	/* ticks a second: time conversion; 0: 1 GHz */
@@ -33,7 +33,8 @@ struct perfdata_params {
 	 * and returns its length; 0 or less: it has none.  May be NULL.
 	 * Called once a file, and only from perfdata_write_record.
 	 */
-	int		(*build_id)(void *ctx, const char *path, uint8_t *out, size_t max);
+	int		(*build_id)(void *ctx, const char *path, uint8_t *out,
+				    size_t max);
 	void		*build_id_ctx;
 	/*
 	 * How many of n bytes, which begin at a packet, are whole packets.  perf
@@ -174,11 +175,11 @@ ssize_t perfdata_read(struct perfdata *p, uint64_t data_offset, void *buf, size_
 
 /* What the file says of itself. Strings live as long as p. */
 struct perfdata_info {
-	const char	*backend;	/* "pt", "coresight", "spe", or NULL: no trace in it */
+	const char	*backend;	/* "pt", "coresight", "spe"; NULL: no trace */
 	uint64_t	rtit_ctl;
 	uint32_t	tsc_ratio_den, tsc_ratio_num, mtc_freq;
 	uint32_t	nominal_ratio;
-	uint64_t	time_zero;	/* time conversion: ns = zero + ticks * mult >> shift */
+	uint64_t	time_zero;	/* ns = zero + (ticks * mult >> shift) */
 	uint32_t	time_mult;
 	uint16_t	time_shift;
 	bool		has_time_conv;

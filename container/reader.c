@@ -9,7 +9,7 @@
 #include "reader.h"
 
 /* Records looked at for AUXTRACE_INFO: perf puts it before all events. */
-#define SCAN_MAX	65536
+#define SCAN_MAX 65536
 
 static const char *const kinds[] = {
 	[PERFDATA_FILE] = "a perf.data file",
@@ -96,7 +96,8 @@ int reader_raw(struct perfdata *p, uint64_t *offset)
 
 	*offset = p->next;
 	if (p->next >= p->data_end) {
-		if (p->header.data.size && p->data_end - p->data_start < p->header.data.size)
+		if (p->header.data.size &&
+		    p->data_end - p->data_start < p->header.data.size)
 			p->info.truncated_at = p->data_end;
 		return 0;
 	}
@@ -179,9 +180,9 @@ static int load_header(struct perfdata *p)
 		p->data_end = h->data.offset + h->data.size;
 	if (p->data_end < p->data_start)
 		p->data_end = p->data_start;
-	p->info.complete = h->data.size && p->data_end - p->data_start == h->data.size &&
-			   (h->features[0] | h->features[1] | h->features[2] |
-			    h->features[3]);
+	p->info.complete =
+		h->data.size && p->data_end - p->data_start == h->data.size &&
+		(h->features[0] | h->features[1] | h->features[2] | h->features[3]);
 	return 0;
 }
 

@@ -31,7 +31,7 @@ struct perfdata {
 	struct reader_attr *attrs;
 	uint32_t	nattrs;
 	bool		uniform;	/* all attrs describe the same sample id */
-	uint32_t	id_slot;	/* not uniform: the id is that many u64 from the end */
+	uint32_t	id_slot;	/* not uniform: id's place, u64 from the end */
 	struct reader_id *ids;		/* sorted */
 	size_t		nids;
 

@@ -10,10 +10,10 @@
 #include <sys/mman.h>
 #include "reader.h"
 
-#define MISC_COMM_EXEC		(1 << 13)	/* the same bit, by record type */
-#define MISC_SWITCH_OUT		(1 << 13)
-#define MISC_SWITCH_PREEMPT	(1 << 14)
-#define CPUMODE(misc)		((misc) & PERF_RECORD_MISC_CPUMODE_MASK)
+#define MISC_COMM_EXEC	    (1 << 13) /* the same bit, by record type */
+#define MISC_SWITCH_OUT	    (1 << 13)
+#define MISC_SWITCH_PREEMPT (1 << 14)
+#define CPUMODE(misc)	    ((misc)&PERF_RECORD_MISC_CPUMODE_MASK)
 
 /* The string from offset `at` to the end of a record of n bytes; NULL: no NUL. */
 static const char *string_in(const struct perfdata *p, size_t at, size_t n)
@@ -146,7 +146,7 @@ static int parse_lost(struct perfdata *p, struct perfdata_event *ev, size_t n)
 	if (n < 24)
 		return -EBADMSG;
 	ev->type = PERFDATA_LOST;
-	ev->lost.count = p->record[2];	/* behind the header and the event's id */
+	ev->lost.count = p->record[2]; /* behind the header and the event's id */
 	return 1;
 }
 
@@ -271,12 +271,12 @@ static int parse_event_type(struct perfdata *p, struct perfdata_event *ev, size_
 
 static int parse_compressed(struct perfdata *p, struct perfdata_event *ev, size_t n)
 {
-	if (p->unpacked)	/* one within another */
+	if (p->unpacked) /* one within another */
 		return -EBADMSG;
 	return reader_zstd_feed(p, ev->file_offset);
 }
 
-#define NPARSERS	128
+#define NPARSERS 128
 static int (*const parsers[NPARSERS])(struct perfdata *, struct perfdata_event *,
 				      size_t) = {
 	[PERF_RECORD_MMAP] = parse_mmap,
@@ -335,7 +335,7 @@ int perfdata_next(struct perfdata *p, struct perfdata_event *ev)
 			return 0;
 	} while (!more);
 	if (more < 0) {
-		p->next = before;	/* and there it stays */
+		p->next = before; /* and there it stays */
 		p->info.truncated_at = ev->file_offset;
 	}
 	return more;

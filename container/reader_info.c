@@ -5,12 +5,13 @@
 #include <string.h>
 #include "reader.h"
 
-#define ATTRS_MAX	4096
-#define IDS_MAX		(1u << 20)
-#define FEATURE_MAX	(1u << 20)	/* bytes of one section that we read */
-#define ATTR_SIZE_MIN	64		/* PERF_ATTR_SIZE_VER0 */
-#define SAMPLE_ID_BITS	(PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID | \
-			 PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER)
+#define ATTRS_MAX     4096
+#define IDS_MAX	      (1u << 20)
+#define FEATURE_MAX   (1u << 20) /* bytes of one section that we read */
+#define ATTR_SIZE_MIN 64	 /* PERF_ATTR_SIZE_VER0 */
+#define SAMPLE_ID_BITS                                                                 \
+	(PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID | \
+	 PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER)
 
 /* ---- attributes ---- */
 
@@ -84,7 +85,8 @@ static int load_ids(struct perfdata *p)
 	p->uniform = true;
 	p->id_slot = p->nattrs ? id_slot(&p->attrs[0]) : 0;
 	for (i = 1; i < p->nattrs; i++) {
-		if ((p->attrs[i].sample_type ^ p->attrs[0].sample_type) & SAMPLE_ID_BITS ||
+		if ((p->attrs[i].sample_type ^ p->attrs[0].sample_type) &
+			    SAMPLE_ID_BITS ||
 		    p->attrs[i].sample_id_all != p->attrs[0].sample_id_all)
 			p->uniform = false;
 		if (id_slot(&p->attrs[i]) != p->id_slot)
@@ -247,8 +249,8 @@ static int load_feature(struct perfdata *p, int bit, const struct perf_section *
 int reader_load_features(struct perfdata *p)
 {
 	static const uint8_t wanted[] = {PERF_FEAT_HOSTNAME, PERF_FEAT_OSRELEASE,
-					 PERF_FEAT_ARCH, PERF_FEAT_CPUDESC,
-					 PERF_FEAT_CPUID, PERF_FEAT_CMDLINE};
+					 PERF_FEAT_ARCH,     PERF_FEAT_CPUDESC,
+					 PERF_FEAT_CPUID,    PERF_FEAT_CMDLINE};
 	uint64_t at = p->data_end;
 	struct perf_section s;
 	int bit, err = 0;
@@ -263,7 +265,7 @@ int reader_load_features(struct perfdata *p)
 		if (!err && memchr(wanted, bit, sizeof(wanted)))
 			err = load_feature(p, bit, &s);
 	}
-	if (err == -ENODATA) {	/* cut behind the data */
+	if (err == -ENODATA) { /* cut behind the data */
 		p->info.complete = false;
 		err = 0;
 	}
@@ -278,12 +280,13 @@ int reader_load_features(struct perfdata *p)
 
 /* ---- AUXTRACE_INFO, TIME_CONV, and our own ---- */
 
-static void set_time_conv(struct perfdata *p, uint64_t shift, uint64_t mult, uint64_t zero)
+static void set_time_conv(struct perfdata *p, uint64_t shift, uint64_t mult,
+			  uint64_t zero)
 {
 	if (!mult || mult > UINT32_MAX || shift >= 64)
 		return;
-	p->tc = (struct time_conv){.zero = zero, .mult = (uint32_t)mult,
-				   .shift = (uint16_t)shift};
+	p->tc = (struct time_conv){
+		.zero = zero, .mult = (uint32_t)mult, .shift = (uint16_t)shift};
 	p->info.time_zero = zero;
 	p->info.time_mult = (uint32_t)mult;
 	p->info.time_shift = (uint16_t)shift;
@@ -321,13 +324,15 @@ static void pt_info(struct perfdata *p, const uint64_t *priv, size_t n)
 	if (!p->info.ours)
 		p->info.rtit_ctl = ctl_of(p, v[PT_PRIV_PMU_TYPE]);
 	if (v[PT_PRIV_MTC_FREQ_BITS])
-		p->info.mtc_freq = (uint32_t)((p->info.rtit_ctl & v[PT_PRIV_MTC_FREQ_BITS]) >>
-					      __builtin_ctzll(v[PT_PRIV_MTC_FREQ_BITS]));
+		p->info.mtc_freq =
+			(uint32_t)((p->info.rtit_ctl & v[PT_PRIV_MTC_FREQ_BITS]) >>
+				   __builtin_ctzll(v[PT_PRIV_MTC_FREQ_BITS]));
 	p->info.tsc_ratio_num = (uint32_t)v[PT_PRIV_TSC_CTC_N];
 	p->info.tsc_ratio_den = (uint32_t)v[PT_PRIV_TSC_CTC_D];
 	p->info.nominal_ratio = (uint32_t)v[PT_PRIV_MAX_NONTURBO];
 	p->info.per_cpu = v[PT_PRIV_PER_CPU];
-	set_time_conv(p, v[PT_PRIV_TIME_SHIFT], v[PT_PRIV_TIME_MULT], v[PT_PRIV_TIME_ZERO]);
+	set_time_conv(p, v[PT_PRIV_TIME_SHIFT], v[PT_PRIV_TIME_MULT],
+		      v[PT_PRIV_TIME_ZERO]);
 	room = n > PT_PRIV_COUNT ? (n - PT_PRIV_COUNT) * sizeof(v[0]) : 0;
 	if (v[PT_PRIV_FILTER_LEN] && v[PT_PRIV_FILTER_LEN] < room) {
 		free(p->filter);

@@ -12,13 +12,13 @@
 #include <zstd.h>
 
 struct reader_zstd {
-	ZSTD_DStream	*stream;
-	uint8_t		*in;		/* payload of the record fed last */
-	size_t		in_at, in_len;
-	uint64_t	in_offset;	/* of that record in the file */
-	bool		more;		/* the stream may hold more without input */
-	uint8_t		*out;		/* READER_WINDOW bytes */
-	size_t		out_at, out_len;
+	ZSTD_DStream *stream;
+	uint8_t *in; /* payload of the record fed last */
+	size_t in_at, in_len;
+	uint64_t in_offset; /* of that record in the file */
+	bool more;	    /* the stream may hold more without input */
+	uint8_t *out;	    /* READER_WINDOW bytes */
+	size_t out_at, out_len;
 };
 
 void reader_zstd_free(struct perfdata *p)
@@ -68,7 +68,7 @@ int reader_zstd_feed(struct perfdata *p, uint64_t offset)
 		return -ENOMEM;
 	memcpy(&h, p->record, sizeof(h));
 	size = h.size - skip;
-	if (h.type == PERF_USER_COMPRESSED2) {	/* says how much is not padding */
+	if (h.type == PERF_USER_COMPRESSED2) { /* says how much is not padding */
 		if (h.size < sizeof(h) + sizeof(size))
 			return -EBADMSG;
 		skip += sizeof(size);
@@ -100,7 +100,7 @@ static int refill(struct reader_zstd *z)
 	if (ZSTD_isError(ret))
 		return -EBADMSG;
 	z->in_at = in.pos;
-	z->more = out.pos == out.size;	/* full: there may be more inside */
+	z->more = out.pos == out.size; /* full: there may be more inside */
 	ret = out.pos - z->out_len;
 	z->out_len = out.pos;
 	return ret || z->in_at < z->in_len;

@@ -235,7 +235,8 @@ static int write_header(struct perfdata_writer *w)
 		head.ids[i] = (uint64_t)(PDW_FIRST_ID + i);
 		pdw_attr(w, i, &attr);
 		memcpy(head.attrs[i].attr, &attr, PDW_ATTR_SIZE);
-		head.attrs[i].ids.offset = (uint64_t)((char *)&head.ids[i] - (char *)&head);
+		head.attrs[i].ids.offset =
+			(uint64_t)((char *)&head.ids[i] - (char *)&head);
 		head.attrs[i].ids.size = sizeof(head.ids[i]);
 	}
 	w->data_offset = sizeof(head);
@@ -269,7 +270,7 @@ static void put_auxtrace_info(struct perfdata_writer *w)
 	pdw_put(w, type, sizeof(type));
 	pdw_put(w, priv, sizeof(priv));
 	w->filter_offset = w->data_offset + w->used - sizeof(priv[0]);
-	pdw_zeros(w, PERFDATA_FILTER_MAX + 8);	/* and perf's cap_event_trace */
+	pdw_zeros(w, PERFDATA_FILTER_MAX + 8); /* and perf's cap_event_trace */
 	pdw_end(w, start);
 }
 

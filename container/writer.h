@@ -53,7 +53,8 @@ struct perfdata_writer {
 	uint64_t	rtit_ctl, time_hz;
 	uint32_t	caps[32], ncaps;
 	bool		per_cpu;
-	int		(*build_id)(void *ctx, const char *path, uint8_t *out, size_t max);
+	int		(*build_id)(void *ctx, const char *path, uint8_t *out,
+				    size_t max);
 	void		*build_id_ctx;
 	size_t		(*whole_packets)(const uint8_t *bytes, size_t n);
 
@@ -102,7 +103,8 @@ int pdw_map_set(struct pdw_map *m, uint64_t key, uint32_t index);
 /* These three: the entry, made if need be; NULL: no memory. */
 struct pdw_thread *pdw_thread(struct perfdata_writer *w, uint32_t pid, uint32_t tid);
 struct pdw_stream *pdw_stream(struct perfdata_writer *w, uint32_t pid, uint32_t id);
-const struct pdw_file *pdw_file(struct perfdata_writer *w, const struct hwt_rec_mmap *map);
+const struct pdw_file *pdw_file(struct perfdata_writer *w,
+				const struct hwt_rec_mmap *map);
 /* Remembers an AUXTRACE record's place; sets nomem if it cannot. */
 void pdw_note_trace(struct perfdata_writer *w, uint64_t file_offset);
 void pdw_free_tables(struct perfdata_writer *w);

@@ -20,7 +20,8 @@
 static void put_string(struct perfdata_writer *w, const char *s)
 {
 	size_t n = strlen(s) + 1;
-	uint32_t len = (uint32_t)((n + PERF_STRING_ALIGN - 1) & ~(size_t)(PERF_STRING_ALIGN - 1));
+	uint32_t len = (uint32_t)((n + PERF_STRING_ALIGN - 1) &
+				  ~(size_t)(PERF_STRING_ALIGN - 1));
 
 	pdw_put(w, &len, sizeof(len));
 	pdw_put(w, s, n);
@@ -56,7 +57,7 @@ static void feat_build_id(struct perfdata_writer *w)
 		start = w->used;
 		pdw_put(w, &id, sizeof(id));
 		pdw_put_string(w, f->path);
-		pdw_zeros(w, 4);	/* 36 bytes precede the string */
+		pdw_zeros(w, 4); /* 36 bytes precede the string */
 		pdw_end(w, start);
 	}
 }
@@ -104,7 +105,8 @@ static void cpuinfo(const char *key, char *value, size_t size)
 	value[0] = 0;
 	while (f && !value[0] && fgets(line, sizeof(line), f)) {
 		colon = strchr(line, ':');
-		if (!colon || strncmp(line, key, n) || (line[n] != '\t' && line[n] != ' '))
+		if (!colon || strncmp(line, key, n) ||
+		    (line[n] != '\t' && line[n] != ' '))
 			continue;
 		line[strcspn(line, "\n")] = 0;
 		snprintf(value, size, "%s", colon[1] ? colon + 2 : "");
@@ -178,8 +180,9 @@ static void feat_pmu_mappings(struct perfdata_writer *w)
 
 static void feat_sample_time(struct perfdata_writer *w)
 {
-	uint64_t t[2] = {w->first_time == UINT64_MAX ? 0 : time_conv_ns(&w->tc, w->first_time),
-			 time_conv_ns(&w->tc, w->now)};
+	uint64_t t[2] = {
+		w->first_time == UINT64_MAX ? 0 : time_conv_ns(&w->tc, w->first_time),
+		time_conv_ns(&w->tc, w->now)};
 
 	pdw_put(w, t, sizeof(t));
 }
@@ -199,8 +202,8 @@ static void feat_auxtrace(struct perfdata_writer *w)
 
 /* In the order of their bits, as the table must be. */
 static const struct {
-	uint32_t	bit;
-	void		(*put)(struct perfdata_writer *w);
+	uint32_t bit;
+	void (*put)(struct perfdata_writer *w);
 } features[] = {
 	{PERF_FEAT_BUILD_ID, feat_build_id},
 	{PERF_FEAT_HOSTNAME, feat_hostname},
@@ -216,7 +219,7 @@ static const struct {
 	{PERF_FEAT_AUXTRACE, feat_auxtrace},
 	{PERF_FEAT_SAMPLE_TIME, feat_sample_time},
 };
-#define NFEATURES	(sizeof(features) / sizeof(features[0]))
+#define NFEATURES (sizeof(features) / sizeof(features[0]))
 
 int pdw_write_features(struct perfdata_writer *w)
 {
@@ -225,7 +228,7 @@ int pdw_write_features(struct perfdata_writer *w)
 	size_t i;
 	int err;
 
-	pdw_mark(w);	/* nothing is waiting: all was flushed */
+	pdw_mark(w); /* nothing is waiting: all was flushed */
 	pdw_zeros(w, sizeof(table));
 	for (i = 0; i < NFEATURES; i++) {
 		table[i].offset = end + w->used;

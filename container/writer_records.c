@@ -19,8 +19,8 @@ static void put_rec_id(struct perfdata_writer *w, const struct hwt_rec *rec)
 	pdw_put_id(w, PDW_DUMMY, rec->pid, rec->tid, rec->time, rec->cpu);
 }
 
-static void put_comm(struct perfdata_writer *w, const struct hwt_rec *rec, const char *name,
-		     size_t max, uint16_t misc)
+static void put_comm(struct perfdata_writer *w, const struct hwt_rec *rec,
+		     const char *name, size_t max, uint16_t misc)
 {
 	uint32_t task[2] = {rec->pid, rec->tid};
 	size_t start = pdw_begin(w, PERF_RECORD_COMM, misc | PERF_RECORD_MISC_USER);
@@ -33,8 +33,8 @@ static void put_comm(struct perfdata_writer *w, const struct hwt_rec *rec, const
 	pdw_end(w, start);
 }
 
-static void put_task(struct perfdata_writer *w, uint32_t type, const struct perf_task *task,
-		     uint64_t time)
+static void put_task(struct perfdata_writer *w, uint32_t type,
+		     const struct perf_task *task, uint64_t time)
 {
 	uint32_t who[4] = {task->pid, task->ppid, task->tid, task->ptid};
 	uint64_t ns = time_conv_ns(&w->tc, time);
@@ -89,10 +89,16 @@ static void write_mmap(struct perfdata_writer *w, const struct hwt_rec *rec)
 	const struct hwt_rec_mmap *map = payload_of(rec);
 	struct perf_mmap2 m = {
 		.header.misc = PERF_RECORD_MISC_USER,
-		.pid = rec->pid, .tid = rec->tid,
-		.addr = map->addr, .len = map->len, .pgoff = map->pgoff,
-		.major = map->dev_major, .minor = map->dev_minor, .ino = map->ino,
-		.prot = map->prot, .flags = map->mapflags,
+		.pid = rec->pid,
+		.tid = rec->tid,
+		.addr = map->addr,
+		.len = map->len,
+		.pgoff = map->pgoff,
+		.major = map->dev_major,
+		.minor = map->dev_minor,
+		.ino = map->ino,
+		.prot = map->prot,
+		.flags = map->mapflags,
 	};
 	bool exec = map->prot & PROT_EXEC, file = map->path[0] == '/';
 	const struct pdw_file *f;
@@ -124,7 +130,9 @@ static void write_kernel(struct perfdata_writer *w, const struct hwt_rec *rec)
 	struct perf_mmap2 m = {
 		.header.misc = PERF_RECORD_MISC_KERNEL,
 		.pid = UINT32_MAX,
-		.addr = k->addr, .len = k->len, .pgoff = text ? k->addr : 0,
+		.addr = k->addr,
+		.len = k->len,
+		.pgoff = text ? k->addr : 0,
 		.prot = PROT_READ | PROT_EXEC,
 	};
 
@@ -146,11 +154,14 @@ static void write_name(struct perfdata_writer *w, const struct hwt_rec *rec)
 	put_comm(w, rec, name->name, sizeof(name->name), 0);
 }
 
-static void write_child(struct perfdata_writer *w, const struct hwt_rec *rec, uint32_t pid,
-			uint32_t tid)
+static void write_child(struct perfdata_writer *w, const struct hwt_rec *rec,
+			uint32_t pid, uint32_t tid)
 {
 	struct perf_task task = {
-		.pid = pid, .ppid = rec->pid, .tid = tid, .ptid = rec->tid,
+		.pid = pid,
+		.ppid = rec->pid,
+		.tid = tid,
+		.ptid = rec->tid,
 	};
 	struct pdw_thread *t = pdw_thread(w, pid, tid);
 
@@ -181,7 +192,10 @@ static void write_fork(struct perfdata_writer *w, const struct hwt_rec *rec)
 void pdw_put_exit(struct perfdata_writer *w, struct pdw_thread *t, uint64_t time)
 {
 	struct perf_task task = {
-		.pid = t->pid, .ppid = t->pid, .tid = t->tid, .ptid = t->tid,
+		.pid = t->pid,
+		.ppid = t->pid,
+		.tid = t->tid,
+		.ptid = t->tid,
 	};
 
 	if (!t->alive)
@@ -216,10 +230,10 @@ static void write_exit(struct perfdata_writer *w, const struct hwt_rec *rec)
 static void write_text_poke(struct perfdata_writer *w, const struct hwt_rec *rec)
 {
 	const struct hwt_rec_code *code = payload_of(rec);
-	uint16_t lens[2] = {0, (uint16_t)code->len};	/* the old bytes are not known */
+	uint16_t lens[2] = {0, (uint16_t)code->len}; /* the old bytes are not known */
 	size_t start, n = sizeof(lens) + code->len;
 
-	if (code->len > 4096)	/* perf's own are a few bytes */
+	if (code->len > 4096) /* perf's own are a few bytes */
 		return;
 	start = pdw_begin(w, PERF_RECORD_TEXT_POKE, PERF_RECORD_MISC_KERNEL);
 	pdw_put(w, &code->addr, sizeof(code->addr));
@@ -272,9 +286,10 @@ static void (*const writers[HWT_REC_TYPE_MAX])(struct perfdata_writer *,
 /* Records that are no thread's own: the kernel's, and what concerns a buffer. */
 static bool of_thread(const struct hwt_rec *rec)
 {
-	return rec->tid && rec->type != HWT_REC_KERNEL && rec->type != HWT_REC_TEXT_POKE &&
-	       rec->type != HWT_REC_LOST && rec->type != HWT_REC_EXIT &&
-	       rec->type != HWT_REC_THREAD_EXIT && rec->type != HWT_REC_BUFFER;
+	return rec->tid && rec->type != HWT_REC_KERNEL &&
+	       rec->type != HWT_REC_TEXT_POKE && rec->type != HWT_REC_LOST &&
+	       rec->type != HWT_REC_EXIT && rec->type != HWT_REC_THREAD_EXIT &&
+	       rec->type != HWT_REC_BUFFER;
 }
 
 int perfdata_write_record(struct perfdata_writer *w, const struct hwt_rec *rec)

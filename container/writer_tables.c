@@ -95,7 +95,7 @@ struct pdw_thread *pdw_thread(struct perfdata_writer *w, uint32_t pid, uint32_t 
 	} else {
 		t = &w->threads[i];
 	}
-	if (t->pid != pid) {	/* new, or the number is used again */
+	if (t->pid != pid) { /* new, or the number is used again */
 		t->pid = pid;
 		t->alive = true;
 		t->started = false;
@@ -136,7 +136,7 @@ void pdw_note_trace(struct perfdata_writer *w, uint64_t file_offset)
 
 static uint64_t file_key(const struct hwt_rec_mmap *map)
 {
-	uint64_t h = 0xcbf29ce484222325ull;	/* FNV-1a */
+	uint64_t h = 0xcbf29ce484222325ull; /* FNV-1a */
 	const char *c;
 
 	for (c = map->path; *c; c++)
@@ -173,7 +173,8 @@ const struct pdw_file *pdw_file(struct perfdata_writer *w, const struct hwt_rec_
 	f->major = map->dev_major;
 	f->minor = map->dev_minor;
 	if (w->build_id) {
-		n = w->build_id(w->build_id_ctx, f->path, f->build_id, sizeof(f->build_id));
+		n = w->build_id(w->build_id_ctx, f->path, f->build_id,
+				sizeof(f->build_id));
 		if (n > 0 && n <= (int)sizeof(f->build_id))
 			f->size = (uint8_t)n;
 	}

@@ -13,11 +13,11 @@
 #include <string.h>
 #include "writer.h"
 
-#define PSB_SIZE	16
-#define KEPT_MAX	(64u << 20)	/* the longest PSB period (PSBFreq 15) */
+#define PSB_SIZE 16
+#define KEPT_MAX (64u << 20) /* the longest PSB period (PSBFreq 15) */
 static const uint8_t psb[PSB_SIZE] = {0x02, 0x82, 0x02, 0x82, 0x02, 0x82, 0x02, 0x82,
 				      0x02, 0x82, 0x02, 0x82, 0x02, 0x82, 0x02, 0x82};
-#define NO_PSB		SIZE_MAX
+#define NO_PSB SIZE_MAX
 
 /* Of the last PSB; nothing else in a stream looks like it (SDM 33.4.2.17). */
 static size_t last_psb(const uint8_t *bytes, size_t n)
@@ -138,7 +138,7 @@ static int cut_kept(struct perfdata_writer *w, struct pdw_stream *s, size_t cut)
 	s->nkept = cut;
 	s->next -= rest;
 	err = put_trace(w, s, NULL, 0);
-	if (err) {	/* no memory: all is still there */
+	if (err) { /* no memory: all is still there */
 		s->nkept = cut + rest;
 		s->next += rest;
 		return err;

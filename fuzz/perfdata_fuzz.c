@@ -12,7 +12,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define EVENTS_MAX 100000	/* zstd makes much of little */
+#define EVENTS_MAX 100000 /* zstd makes much of little */
 
 static uint64_t hash;
 
@@ -94,9 +94,9 @@ static uint64_t pass(struct perfdata *p, size_t size)
 static void touch_info(struct perfdata *p)
 {
 	const struct perfdata_info *info = perfdata_info(p);
-	const char *const texts[] = {info->backend, info->host, info->filter, info->cmdline,
-				     info->cpuid, info->cpudesc, info->hostname,
-				     info->arch, info->os_release};
+	const char *const texts[] = {info->backend,  info->host,  info->filter,
+				     info->cmdline,  info->cpuid, info->cpudesc,
+				     info->hostname, info->arch,  info->os_release};
 	size_t i;
 
 	for (i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)

@@ -114,8 +114,16 @@ void foreign_end(struct foreign *f)
 void foreign_mmap2(struct foreign *f, uint64_t addr, const char *path)
 {
 	struct perf_mmap2 m = {
-		.pid = 7, .tid = 8, .addr = addr, .len = 0x1000, .pgoff = 0x2000,
-		.major = 8, .minor = 2, .ino = 99, .prot = 5, .flags = 2,
+		.pid = 7,
+		.tid = 8,
+		.addr = addr,
+		.len = 0x1000,
+		.pgoff = 0x2000,
+		.major = 8,
+		.minor = 2,
+		.ino = 99,
+		.prot = 5,
+		.flags = 2,
 	};
 
 	foreign_record(f, PERF_RECORD_MMAP2, PERF_RECORD_MISC_USER);
@@ -138,7 +146,11 @@ void foreign_auxtrace(struct foreign *f, uint64_t offset, const void *bytes, siz
 {
 	struct perf_auxtrace a = {
 		.header = {.type = PERF_USER_AUXTRACE, .size = sizeof(a)},
-		.size = n, .offset = offset, .idx = 5, .tid = tid, .cpu = cpu,
+		.size = n,
+		.offset = offset,
+		.idx = 5,
+		.tid = tid,
+		.cpu = cpu,
 	};
 
 	foreign_put(f, &a, sizeof(a));
@@ -159,7 +171,8 @@ void foreign_pt_info(struct foreign *f, uint32_t pmu, uint64_t shift, uint64_t m
 		[PT_PRIV_PER_CPU] = 1,
 		[PT_PRIV_MTC_BIT] = PT_CONFIG_MTC,
 		[PT_PRIV_MTC_FREQ_BITS] = PT_CONFIG_MTC_PERIOD,
-		[PT_PRIV_TSC_CTC_N] = 216, [PT_PRIV_TSC_CTC_D] = 2,
+		[PT_PRIV_TSC_CTC_N] = 216,
+		[PT_PRIV_TSC_CTC_D] = 2,
 		[PT_PRIV_MAX_NONTURBO] = 26,
 	};
 
@@ -174,7 +187,8 @@ void foreign_close(struct foreign *f)
 {
 	uint64_t size = f->n - f->data;
 
-	memcpy(f->bytes + offsetof(struct perf_file_header, data.size), &size, sizeof(size));
+	memcpy(f->bytes + offsetof(struct perf_file_header, data.size), &size,
+	       sizeof(size));
 }
 
 void foreign_save(const struct foreign *f, const char *path)

@@ -18,7 +18,7 @@ struct hwt_rec *make_rec(uint16_t type, uint32_t pid, uint32_t tid, const void *
 			 size_t n, const char *text);
 /* The parameters that the tests write with. */
 extern const struct perfdata_params test_params;
-#define TEST_CTL	((1ull << 13) | (1ull << 10) | (1ull << 9) | (3ull << 14) | (1ull << 3))
+#define TEST_CTL 0xe608ull	/* branch, TSC, MTC, MTC frequency 3, user */
 
 /* Opens what must be a perf.data file. */
 struct perfdata *must_open(const char *path);

@@ -18,9 +18,11 @@
 #endif
 
 #define PMU 9
-#define USUAL (PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER)
+#define USUAL \
+	(PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER)
 static const struct foreign_event usual[2] = {
-	{PMU, 0x300e601, USUAL | PERF_SAMPLE_IP, 1, 10}, {1, 9, USUAL | PERF_SAMPLE_IP, 1, 11}};
+	{PMU, 0x300e601, USUAL | PERF_SAMPLE_IP, 1, 10},
+	{1, 9, USUAL | PERF_SAMPLE_IP, 1, 11}};
 
 static struct perfdata *save_and_open(struct foreign *f, char **path)
 {
@@ -47,9 +49,9 @@ static void check_id(const struct perfdata_event *ev, uint64_t sample_type)
 /* Every layout of the sample id, on and off, on each kind of record. */
 static void test_sample_ids(void **state)
 {
-	static const uint64_t bits[] = {PERF_SAMPLE_TID, PERF_SAMPLE_TIME, PERF_SAMPLE_ID,
-					PERF_SAMPLE_STREAM_ID, PERF_SAMPLE_CPU,
-					PERF_SAMPLE_IDENTIFIER};
+	static const uint64_t bits[] = {PERF_SAMPLE_TID, PERF_SAMPLE_TIME,
+					PERF_SAMPLE_ID,	 PERF_SAMPLE_STREAM_ID,
+					PERF_SAMPLE_CPU, PERF_SAMPLE_IDENTIFIER};
 	struct foreign_event event = {.type = PMU, .id = 77};
 	const uint64_t aux[3] = {4096, 512, 1};
 	struct perfdata_event ev;
@@ -87,8 +89,8 @@ static void test_sample_ids(void **state)
 		assert_int_equal(next_event(p, &ev), 1);
 		assert_int_equal(ev.aux.offset, 4096);
 		assert_int_equal(ev.aux.flags, 1);
-		assert_int_equal(ev.tid, event.sample_type & PERF_SAMPLE_TID ? FOREIGN_TID
-									     : -1u);
+		assert_int_equal(ev.tid,
+				 event.sample_type & PERF_SAMPLE_TID ? FOREIGN_TID : -1u);
 		check_id(&ev, event.sample_type);
 		assert_int_equal(next_event(p, &ev), 1);
 		assert_int_equal(ev.type, PERFDATA_SWITCH);
@@ -114,7 +116,7 @@ static void test_two_events(void **state)
 	foreign_comm(&f, "first");
 	foreign_of(&f, &events[1]);
 	foreign_comm(&f, "second");
-	f.id = 999;	/* nobody's: no id is taken from it */
+	f.id = 999; /* nobody's: no id is taken from it */
 	foreign_comm(&f, "stray");
 	foreign_close(&f);
 	p = save_and_open(&f, &path);
@@ -207,7 +209,8 @@ static void test_bytes_like_records(void **state)
 /* G03: an unknown type is skipped; a size of 0 is an error with its place. */
 static void test_unknown_and_zero(void **state)
 {
-	static const uint32_t types[] = {22, 63, 64, 68, 80, 99, 127, 128, 200, UINT32_MAX};
+	static const uint32_t types[] = {22, 63,  64,  68,  80,
+					 99, 127, 128, 200, UINT32_MAX};
 	const uint8_t body[56] = {1};
 	struct perfdata_event ev;
 	struct perfdata *p;
@@ -342,10 +345,14 @@ static void test_shrinks(void **state)
 /* Each record one u64 too short for its type, and strings without an end. */
 static void test_short_records(void **state)
 {
-	static const struct { uint32_t type; size_t n; } rows[] = {
-		{PERF_RECORD_MMAP, 32}, {PERF_RECORD_MMAP2, 64}, {PERF_RECORD_COMM, 8},
-		{PERF_RECORD_FORK, 16}, {PERF_RECORD_EXIT, 16}, {PERF_RECORD_LOST, 8},
-		{PERF_RECORD_AUX, 16}, {PERF_RECORD_ITRACE_START, 0},
+	static const struct {
+		uint32_t type;
+		size_t n;
+	} rows[] = {
+		{PERF_RECORD_MMAP, 32},	    {PERF_RECORD_MMAP2, 64},
+		{PERF_RECORD_COMM, 8},	    {PERF_RECORD_FORK, 16},
+		{PERF_RECORD_EXIT, 16},	    {PERF_RECORD_LOST, 8},
+		{PERF_RECORD_AUX, 16},	    {PERF_RECORD_ITRACE_START, 0},
 		{PERF_RECORD_TEXT_POKE, 8}, {PERF_USER_AUXTRACE, 32},
 	};
 	static const struct foreign_event bare = {PMU, 0, 0, 0, 1};
@@ -429,9 +436,12 @@ static void test_kinds(void **state)
 /* Each field of the header that can lie. */
 static void test_bad_headers(void **state)
 {
-	static const struct { size_t offset; uint64_t value; } rows[] = {
-		{8, 17}, {8, 96}, {16, 0}, {16, 79}, {16, 1ull << 40}, {24, 1ull << 50},
-		{32, 1ull << 50}, {32, 1}, {40, 0}, {40, UINT64_MAX},
+	static const struct {
+		size_t offset;
+		uint64_t value;
+	} rows[] = {
+		{8, 17},	  {8, 96},	    {16, 0}, {16, 79}, {16, 1ull << 40},
+		{24, 1ull << 50}, {32, 1ull << 50}, {32, 1}, {40, 0},  {40, UINT64_MAX},
 	};
 	char *path = temp_file();
 	enum perfdata_kind kind;
@@ -490,7 +500,7 @@ static void compressed(uint32_t type, size_t piece)
 		if (type == PERF_USER_COMPRESSED2)
 			foreign_put(&f, "padding", ALIGN8(size) - size);
 		foreign_end_without_id(&f);
-		if (from.size == piece)	/* an uncompressed one in between */
+		if (from.size == piece) /* an uncompressed one in between */
 			foreign_auxtrace(&f, 0, "12345678", 8, 1, -1u);
 	}
 	foreign_comm(&f, "last");
@@ -505,7 +515,7 @@ static void compressed(uint32_t type, size_t piece)
 		snprintf(name, sizeof(name), "comm%d", i++);
 		assert_string_equal(ev.comm.comm, name);
 		check_id(&ev, USUAL);
-		if (i == 3000 && piece == 1000) {	/* and all over again */
+		if (i == 3000 && piece == 1000) { /* and all over again */
 			perfdata_rewind(p);
 			i = 0;
 			piece++;

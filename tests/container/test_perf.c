@@ -23,6 +23,7 @@
  * Two pages of code that never run here: perf reads them from our own file, mapped
  * wherever a test says.
  */
+/* clang-format off */
 __asm__(".pushsection .text\n"
 	".balign 4096\n"
 	".globl test_code_a, test_code_b\n"
@@ -44,12 +45,13 @@ __asm__(".pushsection .text\n"
 	"3:	ret\n"			/* 7 */
 	"	.balign 4096\n"
 	".popsection\n");
+/* clang-format on */
 extern const uint8_t test_code_a[], test_code_b[];
 static const uint8_t flow_a[] = {0, 1, 6, 8, 6, 8, 6, 8, 10, 13};
 static const uint8_t flow_b[] = {0, 2, 4, 7};
 
-#define BASE	0x10000000ull
-#define PID	4000
+#define BASE 0x10000000ull
+#define PID  4000
 
 /* ---- a stream of packets, by hand (SDM 33.4) ---- */
 
@@ -67,7 +69,7 @@ static void put(struct packets *p, const char *bytes, size_t n)
 
 static void put_ip(struct packets *p, uint8_t opcode, uint64_t ip)
 {
-	char packet[9] = {(char)(opcode | 6 << 5)};	/* IPBytes 110b: all 64 bits */
+	char packet[9] = {(char)(opcode | 6 << 5)}; /* IPBytes 110b: all 64 bits */
 
 	memcpy(packet + 1, &ip, sizeof(ip));
 	put(p, packet, sizeof(packet));
@@ -89,9 +91,9 @@ static void put_psb(struct packets *p, uint64_t tsc)
 /* Once through code A or B: PGE, TNT, and PGD where RET goes out. */
 static void put_run(struct packets *p, bool b)
 {
-	put(p, "\x99\x01", 2);			/* MODE.Exec: 64-bit */
+	put(p, "\x99\x01", 2); /* MODE.Exec: 64-bit */
 	put_ip(p, 0x11, BASE);
-	put(p, b ? "\x06" : "\x1c", 1);		/* TNT 1, and TNT 110 */
+	put(p, b ? "\x06" : "\x1c", 1); /* TNT 1, and TNT 110 */
 	put_ip(p, 0x01, 0x7fff0000);
 }
 
@@ -99,8 +101,8 @@ static void put_run(struct packets *p, bool b)
 
 static uint64_t now;
 
-static void write_rec(struct perfdata_writer *w, uint32_t pid, uint32_t tid, uint16_t type,
-		      const void *payload, size_t n, const char *text)
+static void write_rec(struct perfdata_writer *w, uint32_t pid, uint32_t tid,
+		      uint16_t type, const void *payload, size_t n, const char *text)
 {
 	struct hwt_rec *rec = make_rec(type, pid, tid, payload, n, text);
 
@@ -126,13 +128,15 @@ static int find_offset(struct dl_phdr_info *info, size_t size, void *arg)
 		if (ph->p_type == PT_LOAD && want->addr - start < ph->p_memsz)
 			want->offset = want->addr - start + ph->p_offset;
 	}
-	return 1;	/* the executable comes first */
+	return 1; /* the executable comes first */
 }
 
 static void map_code(struct perfdata_writer *w, uint32_t pid, const uint8_t *code)
 {
-	struct hwt_rec_mmap map = {.addr = BASE, .len = 4096,
-				   .prot = PROT_READ | PROT_EXEC, .mapflags = MAP_PRIVATE};
+	struct hwt_rec_mmap map = {.addr = BASE,
+				   .len = 4096,
+				   .prot = PROT_READ | PROT_EXEC,
+				   .mapflags = MAP_PRIVATE};
 	struct wanted want = {.addr = (uintptr_t)code};
 	char exe[4096] = "";
 
@@ -177,8 +181,8 @@ static FILE *run_perf(const char *args, const char *path)
 	char command[4300];
 	FILE *out;
 
-	snprintf(command, sizeof(command), "LC_ALL=C perf %s -i %s 2>/dev/null </dev/null", args,
-		 path);
+	snprintf(command, sizeof(command),
+		 "LC_ALL=C perf %s -i %s 2>/dev/null </dev/null", args, path);
 	out = popen(command, "r");
 	assert_non_null(out);
 	return out;
@@ -205,7 +209,8 @@ static void expect_flow(const char *path, uint32_t tid, size_t na, size_t nb)
 		want = i < a ? expected_at(flow_a, sizeof(flow_a), i)
 			     : expected_at(flow_b, sizeof(flow_b), i - a);
 		if (ip != want)
-			fail_msg("instruction %zu: %" PRIx64 " is not %" PRIx64, i, ip, want);
+			fail_msg("instruction %zu: %" PRIx64 " is not %" PRIx64, i, ip,
+				 want);
 		i++;
 	}
 	assert_int_equal(pclose(out), 0);
@@ -241,10 +246,12 @@ static void write_trace(struct perfdata_writer *w, uint32_t pid, uint32_t tid,
 
 	for (at = 0; at < p->n; at += n) {
 		n = p->n - at < chunk ? p->n - at : chunk;
-		assert_int_equal(perfdata_write_trace(w, pid, tid, at, p->bytes + at, n, false,
-						      false), 0);
+		assert_int_equal(perfdata_write_trace(w, pid, tid, at, p->bytes + at, n,
+						      false, false),
+				 0);
 	}
-	assert_int_equal(perfdata_write_trace(w, pid, tid, p->n, NULL, 0, false, true), 0);
+	assert_int_equal(perfdata_write_trace(w, pid, tid, p->n, NULL, 0, false, true),
+			 0);
 }
 
 /* 500 runs with a PSB before each fourth, handed over in pieces of any size. */
@@ -322,7 +329,7 @@ static void test_threads(void **state)
 		write_trace(w, i < 2 ? PID : PID + 2, PID + i, p[i], 64);
 	}
 	now = 9000000;
-	assert_int_equal(perfdata_close(w), 0);	/* nobody's exit was recorded */
+	assert_int_equal(perfdata_close(w), 0); /* nobody's exit was recorded */
 	expect_flow(path, PID, 1, 0);
 	expect_flow(path, PID + 1, 2, 0);
 	expect_flow(path, PID + 2, 2, 0);
@@ -371,28 +378,37 @@ static int build_id_of(void *ctx, const char *path, uint8_t *out, size_t max)
 /* Every record type at once: perf walks over all of it and names what it knows. */
 static void test_records(void **state)
 {
-	const char *const dump[] = {"PERF_RECORD_AUXTRACE_INFO", "PERF_RECORD_TIME_CONV",
+	const char *const dump[] = {"PERF_RECORD_AUXTRACE_INFO",
+				    "PERF_RECORD_TIME_CONV",
 				    "PERF_RECORD_COMM exec: prog:4000/4000",
 				    "PERF_RECORD_MMAP2 4000/4000: [0x10000000(0x1000)",
 				    "PERF_RECORD_FORK(4000:4001):(4000:4000)",
-				    "PERF_RECORD_ITRACE_START", "PERF_RECORD_TEXT_POKE",
+				    "PERF_RECORD_ITRACE_START",
+				    "PERF_RECORD_TEXT_POKE",
 				    "PERF_RECORD_AUX offset: 0 size: 0x",
-				    "PERF_RECORD_AUXTRACE size: 0x", "flags: 0x1 [T]",
-				    "Filter string", "filter 0x10/0x20@/bin/x",
-				    "PERF_RECORD_EXIT(4000:4000):(4000:4000)", NULL};
-	const char *const maps[] = {"PERF_RECORD_MMAP2", "a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5",
+				    "PERF_RECORD_AUXTRACE size: 0x",
+				    "flags: 0x1 [T]",
+				    "Filter string",
+				    "filter 0x10/0x20@/bin/x",
+				    "PERF_RECORD_EXIT(4000:4000):(4000:4000)",
+				    NULL};
+	const char *const maps[] = {"PERF_RECORD_MMAP2",
+				    "a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5",
 				    "[kernel.kallsyms]_text", NULL};
 	const char *const header[] = {"cmdline : hwt record -- a b", "arch : x86_64",
-				      "intel_pt", "pmu mappings: software = 1, intel_pt = 8",
-				      NULL};
+				      "intel_pt",
+				      "pmu mappings: software = 1, intel_pt = 8", NULL};
 	const char *const report[] = {"renamed", NULL};
-	const char *const branches[] = {"10000008 ", " 10000006", NULL};	/* jnz */
+	const char *const branches[] = {"10000008 ", " 10000006", NULL}; /* jnz */
 	const char *const ids[] = {"a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5", NULL};
 	const struct hwt_rec_thread thread = {.tid = PID + 1};
 	const struct hwt_rec_lost lost = {3};
 	const struct hwt_rec_name name = {"renamed"};
 	const struct hwt_rec_kernel kernel = {0xffffffff81000000, 0x1000000};
-	struct { struct hwt_rec_code head; uint8_t bytes[100000]; } *code;
+	struct {
+		struct hwt_rec_code head;
+		uint8_t bytes[100000];
+	} * code;
 	struct perfdata_params params = test_params;
 	struct packets *p = calloc(1, sizeof(*p));
 	char *path = temp_file();
@@ -417,7 +433,8 @@ static void test_records(void **state)
 	put_psb(p, 2000);
 	put_run(p, false);
 	write_trace(w, PID, PID, p, 64);
-	assert_int_equal(perfdata_write_trace(w, PID, PID, 4096, p->bytes, p->n, true, true), 0);
+	assert_int_equal(
+		perfdata_write_trace(w, PID, PID, 4096, p->bytes, p->n, true, true), 0);
 	exit_process(w, PID);
 	assert_int_equal(perfdata_close(w), 0);
 	expect_text("report -D", path, dump);
@@ -434,10 +451,8 @@ static void test_records(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_pieces),
-		cmocka_unit_test(test_maps_by_time),
-		cmocka_unit_test(test_threads),
-		cmocka_unit_test(test_killed),
+		cmocka_unit_test(test_pieces),	cmocka_unit_test(test_maps_by_time),
+		cmocka_unit_test(test_threads), cmocka_unit_test(test_killed),
 		cmocka_unit_test(test_records),
 	};
 

@@ -15,15 +15,25 @@
 
 /* Each payload, its text, and the perf event that must stand before the record. */
 static const struct hwt_rec_mmap libc_map = {
-	.addr = 0x7000000, .len = 0x2000, .pgoff = 0x1000, .ino = 5,
-	.dev_major = 8, .dev_minor = 1, .prot = PROT_READ | PROT_EXEC, .mapflags = MAP_PRIVATE,
+	.addr = 0x7000000,
+	.len = 0x2000,
+	.pgoff = 0x1000,
+	.ino = 5,
+	.dev_major = 8,
+	.dev_minor = 1,
+	.prot = PROT_READ | PROT_EXEC,
+	.mapflags = MAP_PRIVATE,
 };
 static const struct hwt_rec_mmap jit_map = {
-	.addr = 0x8000000, .len = 0x1000, .prot = PROT_READ | PROT_WRITE | PROT_EXEC,
+	.addr = 0x8000000,
+	.len = 0x1000,
+	.prot = PROT_READ | PROT_WRITE | PROT_EXEC,
 	.mapflags = MAP_PRIVATE | MAP_ANONYMOUS,
 };
 static const struct hwt_rec_mmap heap_map = {
-	.addr = 0x9000000, .len = 0x1000, .prot = PROT_READ | PROT_WRITE,
+	.addr = 0x9000000,
+	.len = 0x1000,
+	.prot = PROT_READ | PROT_WRITE,
 };
 static const struct hwt_rec_munmap munmap_payload = {0x7000000, 0x1000};
 static const struct hwt_rec_mprotect mprotect_payload = {0x9000000, 0x1000, PROT_EXEC, 0};
@@ -47,10 +57,10 @@ static const struct row {
 	const void *payload;
 	size_t n;
 	const char *text;
-	int before;	/* -1: perf has no record for it */
+	int before; /* -1: perf has no record for it */
 } rows[] = {
-	{HWT_REC_EXEC, &exec_payload, sizeof(exec_payload), "/usr/bin/a-long-program-name",
-	 PERFDATA_COMM},
+	{HWT_REC_EXEC, &exec_payload, sizeof(exec_payload),
+	 "/usr/bin/a-long-program-name", PERFDATA_COMM},
 	{HWT_REC_MMAP, &libc_map, sizeof(libc_map), "/usr/lib/libc.so.6", PERFDATA_MMAP},
 	{HWT_REC_MMAP, &libc_map, sizeof(libc_map), "/usr/lib/other.so", PERFDATA_MMAP},
 	{HWT_REC_MMAP, &jit_map, sizeof(jit_map), "", PERFDATA_MMAP},
@@ -62,8 +72,10 @@ static const struct row {
 	{HWT_REC_THREAD_EXIT, &old_thread, sizeof(old_thread), NULL, PERFDATA_EXIT},
 	{HWT_REC_FORK, &fork_payload, sizeof(fork_payload), NULL, PERFDATA_FORK},
 	{HWT_REC_BUFFER, &buffer_payload, sizeof(buffer_payload), NULL, -1},
-	{HWT_REC_KERNEL, &kernel_payload, sizeof(kernel_payload), "kernel", PERFDATA_MMAP},
-	{HWT_REC_TEXT_POKE, &code_payload, sizeof(code_payload), NULL, PERFDATA_TEXT_POKE},
+	{HWT_REC_KERNEL, &kernel_payload, sizeof(kernel_payload), "kernel",
+	 PERFDATA_MMAP},
+	{HWT_REC_TEXT_POKE, &code_payload, sizeof(code_payload), NULL,
+	 PERFDATA_TEXT_POKE},
 	{HWT_REC_LOST, &lost_payload, sizeof(lost_payload), NULL, PERFDATA_LOST},
 	{HWT_REC_CODE, &code_payload, sizeof(code_payload), NULL, -1},
 	{HWT_REC_GENERATION, &generation_payload, sizeof(generation_payload), NULL, -1},
@@ -116,7 +128,7 @@ static void test_every_record(void **state)
 		free(recs[i]);
 	}
 	while (next_event(p, &ev))
-		assert_int_equal(ev.type, PERFDATA_EXIT);	/* threads that were left */
+		assert_int_equal(ev.type, PERFDATA_EXIT); /* threads that were left */
 	assert_true(perfdata_info(p)->complete);
 	assert_int_equal(perfdata_info(p)->truncated_at, 0);
 	perfdata_close_reader(p);
@@ -153,7 +165,7 @@ static void test_perf_fields(void **state)
 	assert_int_equal(next_event(p, &ev), 1);
 	assert_string_equal(ev.comm.comm, "prog");
 	assert_true(ev.comm.exec);
-	assert_int_equal(next_event(p, &ev), 1);	/* the record itself */
+	assert_int_equal(next_event(p, &ev), 1); /* the record itself */
 	assert_int_equal(next_event(p, &ev), 1);
 	assert_int_equal(ev.mmap.addr, libc_map.addr);
 	assert_int_equal(ev.mmap.len, libc_map.len);
@@ -201,8 +213,8 @@ static void test_large_code(void **state)
 		code->bytes[i] = (uint8_t)(i * 7 + (i >> 9));
 	for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
 		code->head.len = (uint32_t)sizes[i];
-		rec = make_rec(HWT_REC_CODE, PID, TID, code, sizeof(code->head) + sizes[i],
-			       NULL);
+		rec = make_rec(HWT_REC_CODE, PID, TID, code,
+			       sizeof(code->head) + sizes[i], NULL);
 		assert_int_equal(perfdata_write_record(w, rec), 0);
 		free(rec);
 	}
@@ -225,12 +237,12 @@ static void test_malformed(void **state)
 {
 	char *path = temp_file();
 	struct perfdata_writer *w = must_create(path);
-	struct hwt_rec *rec = make_rec(HWT_REC_MMAP, PID, TID, &libc_map, sizeof(libc_map),
-				       "/x");
+	struct hwt_rec *rec =
+		make_rec(HWT_REC_MMAP, PID, TID, &libc_map, sizeof(libc_map), "/x");
 	struct perfdata_event ev;
 	struct perfdata *p;
 
-	memset((char *)rec + rec->size - 8, 'x', 8);	/* a path without an end */
+	memset((char *)rec + rec->size - 8, 'x', 8); /* a path without an end */
 	assert_int_equal(perfdata_write_record(w, rec), -EINVAL);
 	rec->size -= 4;
 	assert_int_equal(perfdata_write_record(w, rec), -EINVAL);
@@ -292,8 +304,8 @@ static void test_info(void **state)
 /* Times at the ends of their range: they saturate, they never wrap. */
 static void test_clock(void **state)
 {
-	static const uint64_t hz[] = {1, 1000, 24000000, 999999937, 1000000000,
-				      3700000000, 1ull << 40, UINT64_MAX};
+	static const uint64_t hz[] = {1,	  1000,	      24000000,	  999999937,
+				      1000000000, 3700000000, 1ull << 40, UINT64_MAX};
 	struct perfdata_params params = test_params;
 	struct perfdata_writer *w;
 	struct perfdata *p;
@@ -310,7 +322,7 @@ static void test_clock(void **state)
 		assert_int_equal(perfdata_ticks_to_time(p, 0), 0);
 		assert_int_equal(perfdata_time_to_ticks(p, 0), 0);
 		if (hz[i] >= 1000 && hz[i] <= 4000000000) {
-			ns = perfdata_ticks_to_time(p, hz[i] * 100);	/* 100 s */
+			ns = perfdata_ticks_to_time(p, hz[i] * 100); /* 100 s */
 			assert_in_range(ns, 99999999000, 100000001000);
 		}
 		if (hz[i] < 1000000000)
@@ -325,12 +337,9 @@ static void test_clock(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_every_record),
-		cmocka_unit_test(test_perf_fields),
-		cmocka_unit_test(test_large_code),
-		cmocka_unit_test(test_malformed),
-		cmocka_unit_test(test_info),
-		cmocka_unit_test(test_clock),
+		cmocka_unit_test(test_every_record), cmocka_unit_test(test_perf_fields),
+		cmocka_unit_test(test_large_code),   cmocka_unit_test(test_malformed),
+		cmocka_unit_test(test_info),	     cmocka_unit_test(test_clock),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

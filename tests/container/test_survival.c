@@ -36,8 +36,8 @@ static int step(struct perfdata_writer *w, uint64_t n)
 {
 	static uint8_t bytes[CHUNK];
 	struct hwt_rec_generation payload = {n};
-	struct hwt_rec *rec = make_rec(HWT_REC_GENERATION, 1, 1, &payload, sizeof(payload),
-				       NULL);
+	struct hwt_rec *rec =
+		make_rec(HWT_REC_GENERATION, 1, 1, &payload, sizeof(payload), NULL);
 	int err = perfdata_write_record(w, rec);
 	uint64_t i;
 
@@ -45,9 +45,11 @@ static int step(struct perfdata_writer *w, uint64_t n)
 	for (i = 0; i < CHUNK; i++)
 		bytes[i] = byte_at(n * CHUNK + i);
 	if (!err)
-		err = perfdata_write_trace(w, 1, 1, n * CHUNK, bytes, CHUNK, false, false);
+		err = perfdata_write_trace(w, 1, 1, n * CHUNK, bytes, CHUNK, false,
+					   false);
 	if (!err)
-		err = perfdata_write_trace(w, 1, 2, n * CHUNK, bytes, CHUNK, false, false);
+		err = perfdata_write_trace(w, 1, 2, n * CHUNK, bytes, CHUNK, false,
+					   false);
 	if (!err && n % 3 == 0)
 		err = perfdata_flush(w);
 	return err;
@@ -60,7 +62,8 @@ static void check_bytes(struct perfdata *p, const struct perfdata_event *ev)
 
 	assert_non_null(bytes);
 	assert_int_equal(perfdata_read(p, ev->auxtrace.data_offset, bytes,
-				       (size_t)ev->auxtrace.size), ev->auxtrace.size);
+				       (size_t)ev->auxtrace.size),
+			 ev->auxtrace.size);
 	for (i = 0; i < ev->auxtrace.size; i++)
 		if (bytes[i] != byte_at(ev->auxtrace.offset + i))
 			fail_msg("byte %llu differs",
@@ -124,7 +127,7 @@ static void test_killed(void **state)
 		assert_true(pid >= 0);
 		if (!pid)
 			record_forever(path);
-		do {	/* the file is there; from then on, sooner or later */
+		do { /* the file is there; from then on, sooner or later */
 			nanosleep(&wait, NULL);
 			assert_int_equal(stat(path, &st), 0);
 		} while (st.st_size < 4096);

@@ -9,8 +9,8 @@
 #include <linux/perf_event.h>
 #include "temp.h"
 
-#define STREAM		300000
-#define PSB_EVERY	3001
+#define STREAM	  300000
+#define PSB_EVERY 3001
 static uint8_t stream[STREAM];
 static const uint8_t psb[16] = {2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82,
 				2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82};
@@ -69,9 +69,10 @@ static size_t collect(const char *path, uint32_t idx, uint8_t *out, size_t max,
 				 ev.auxtrace.size);
 		/* Every chunk but the first begins where a packet does. */
 		if (have)
-			assert_true((have % PSB_EVERY) == 0 ||
-				    five_byte_packets(stream + have / PSB_EVERY * PSB_EVERY,
-						      have % PSB_EVERY) == have % PSB_EVERY);
+			assert_true(
+				(have % PSB_EVERY) == 0 ||
+				five_byte_packets(stream + have / PSB_EVERY * PSB_EVERY,
+						  have % PSB_EVERY) == have % PSB_EVERY);
 		have += (size_t)ev.auxtrace.size;
 		(*chunks)++;
 	}
@@ -90,12 +91,13 @@ static void chunked(size_t chunk, bool whole, bool final)
 	assert_non_null(got);
 	for (at = 0; at < STREAM; at += n) {
 		n = STREAM - at < chunk ? STREAM - at : chunk;
-		assert_int_equal(perfdata_write_trace(w, 1, 1, at, stream + at, n, false,
-						      false), 0);
+		assert_int_equal(
+			perfdata_write_trace(w, 1, 1, at, stream + at, n, false, false),
+			0);
 	}
 	if (final)
-		assert_int_equal(perfdata_write_trace(w, 1, 1, STREAM, NULL, 0, false, true),
-				 0);
+		assert_int_equal(
+			perfdata_write_trace(w, 1, 1, STREAM, NULL, 0, false, true), 0);
 	assert_int_equal(perfdata_close(w), 0);
 	assert_int_equal(collect(path, 0, got, STREAM, &chunks), STREAM);
 	assert_memory_equal(got, stream, STREAM);
@@ -130,7 +132,8 @@ static void test_flushed(void **state)
 	for (whole = 0; whole < 2; whole++) {
 		w = must_create(path, whole, false);
 		n = 10 * PSB_EVERY + 1234;
-		assert_int_equal(perfdata_write_trace(w, 1, 1, 0, stream, n, false, false), 0);
+		assert_int_equal(
+			perfdata_write_trace(w, 1, 1, 0, stream, n, false, false), 0);
 		assert_int_equal(perfdata_flush(w), 0);
 		n = collect(path, 0, got, STREAM, &chunks);
 		assert_int_equal(n, 10 * PSB_EVERY + (whole ? 16 + 1218 / 5 * 5 : 0));
@@ -141,11 +144,11 @@ static void test_flushed(void **state)
 	free(got);
 }
 
-static void write_trace(struct perfdata_writer *w, uint32_t id, uint64_t position, size_t n,
-			bool truncated)
+static void write_trace(struct perfdata_writer *w, uint32_t id, uint64_t position,
+			size_t n, bool truncated)
 {
-	assert_int_equal(perfdata_write_trace(w, 1, id, position, stream, n, truncated, true),
-			 0);
+	assert_int_equal(
+		perfdata_write_trace(w, 1, id, position, stream, n, truncated, true), 0);
 }
 
 struct expected {
@@ -177,10 +180,10 @@ static void test_gaps_and_streams(void **state)
 	static const struct expected es[] = {
 		{0, 100, 0, 0, 1, -1u},
 		{0, 50, 0, 1, 2, -1u},
-		{100, 10, PERF_AUX_FLAG_TRUNCATED, 0, 1, -1u},	/* said so */
-		{200, 10, PERF_AUX_FLAG_TRUNCATED, 0, 1, -1u},	/* by its position */
+		{100, 10, PERF_AUX_FLAG_TRUNCATED, 0, 1, -1u}, /* said so */
+		{200, 10, PERF_AUX_FLAG_TRUNCATED, 0, 1, -1u}, /* by its position */
 		{210, 3, 0, 0, 1, -1u},
-		{0, 5, 0, 2, 1, -1u},				/* a new stream */
+		{0, 5, 0, 2, 1, -1u}, /* a new stream */
 	};
 	char *path = temp_file();
 	struct perfdata_writer *w = must_create(path, false, false);
@@ -215,8 +218,10 @@ static void test_gap_after_kept(void **state)
 	struct perfdata_writer *w = must_create(path, false, false);
 	struct perfdata *p;
 
-	assert_int_equal(perfdata_write_trace(w, 1, 1, 0, stream + 16, 13, false, false), 0);
-	assert_int_equal(perfdata_write_trace(w, 1, 1, 40, stream + 16, 9, true, false), 0);
+	assert_int_equal(perfdata_write_trace(w, 1, 1, 0, stream + 16, 13, false, false),
+			 0);
+	assert_int_equal(perfdata_write_trace(w, 1, 1, 40, stream + 16, 9, true, false),
+			 0);
 	assert_int_equal(perfdata_close(w), 0);
 	p = must_open(path);
 	expect(p, &es[0]);
@@ -232,7 +237,8 @@ static void test_per_cpu_ring(void **state)
 		{0, 8, 0, 1, -1u, 0},
 	};
 	const struct hwt_rec_buffer wrapped = {.buf_id = 3, .flags = HWT_BUF_WRAPPED};
-	struct hwt_rec *rec = make_rec(HWT_REC_BUFFER, 0, 0, &wrapped, sizeof(wrapped), NULL);
+	struct hwt_rec *rec =
+		make_rec(HWT_REC_BUFFER, 0, 0, &wrapped, sizeof(wrapped), NULL);
 	char *path = temp_file();
 	struct perfdata_writer *w = must_create(path, false, true);
 	struct perfdata_event ev;
