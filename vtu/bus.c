@@ -122,6 +122,7 @@ void vtu_bus_init(struct vtu_bus *vb, struct vtu_header *window, const char *nam
 	vb->bus.ops = &vtu_bus_ops;
 	vb->bus.name = name;
 	vb->bus.time_hz = window->time_hz;
+	vb->bus.skid = VTU_IRQ_SKID;
 	vb->window = window;
 	vb->reg_offset = vtu_reg_offset_pt;
 }

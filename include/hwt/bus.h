@@ -57,6 +57,11 @@ struct hwt_bus {
 	const struct hwt_bus_ops *ops;
 	const char *name;	/* what the unit is, for HWT_IOC_QUERY */
 	uint64_t time_hz;	/* ticks of now() a second */
+	/*
+	 * Bytes that a unit may still write after it raised its interrupt and
+	 * before the handler runs, where the CPU is held then (hwt_host_ops.may_hold).
+	 */
+	uint32_t skid;
 };
 
 #endif
