@@ -33,9 +33,12 @@ static void *unit_memory(void *ctx, uint64_t addr, uint64_t len)
 	return vtu.dram + addr;
 }
 
+/* As on silicon, the handler runs at the next instruction boundary it can. */
 static void unit_interrupt(void *ctx)
 {
-	window_hook(ctx, VTU_HOOK_IRQ, 0, 0, 0);
+	struct vcpu *v = ctx;
+
+	__atomic_or_fetch(&v->block->attention, VTU_ATTN_IRQ, __ATOMIC_SEQ_CST);
 }
 
 static uint64_t unit_clock(void *ctx)
@@ -265,6 +268,11 @@ static void attend(struct vcpu *v, const struct run *c)
 	}
 	if (bits & VTU_ATTN_CODE)
 		code_attend(v, c);
+	if (bits & VTU_ATTN_IRQ && v->mode == VCPU_LIVE) {
+		vcpu_leave(v, c->start);
+		__atomic_and_fetch(&v->block->attention, ~VTU_ATTN_IRQ, __ATOMIC_SEQ_CST);
+		window_hook(v, VTU_HOOK_IRQ, 0, 0, 0);
+	}
 	if (bits & VTU_ATTN_PARK && v->mode == VCPU_LIVE) {
 		vcpu_leave(v, c->start);
 		__atomic_and_fetch(&v->block->attention, ~VTU_ATTN_PARK, __ATOMIC_SEQ_CST);

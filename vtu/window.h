@@ -40,8 +40,10 @@
  * (header.owner_gone, or the owner's pid is gone or a zombie): if not, its
  * whole process detaches (blocks go to GONE) and the guest runs on untraced.
  * During a hook the unit is flushed; block.clock is the time of the event and
- * OUTPUT_MASK_PTRS the stream's position.  In every hook but IRQ the unit is
- * outside of the traced context (a break in the stream, or a system call).
+ * OUTPUT_MASK_PTRS the stream's position.  In every hook the unit is outside of
+ * the traced context (a break in the stream, or a system call).  IRQ therefore
+ * comes a little after the region was filled: at the beginning of the next block
+ * but one, at most VTU_IRQ_SKID bytes later.
  *
  * Code.  Captured bytes win over what files hold and stay valid until they are
  * captured anew or MUNMAP covers them; an MMAP (a file's pages that gained X
@@ -79,6 +81,7 @@
 #define VTU_PAYLOAD	0x4000u		/* bytes of hook payload */
 #define VTU_REGS	0x8000u		/* bytes of register space */
 #define VTU_LIVENESS_MS	200
+#define VTU_IRQ_SKID	256		/* bytes; PSB+ and the packets of two blocks */
 
 enum vtu_unit_kind {		/* header.unit_kind: the technology modelled */
 	VTU_UNIT_NONE, VTU_UNIT_PT, VTU_UNIT_CORESIGHT, VTU_UNIT_SPE,
@@ -125,6 +128,7 @@ enum vtu_state {		/* block.state */
 #define VTU_ATTN_PARK	0x1u	/* host: come into hook PARK */
 #define VTU_ATTN_CODE	0x2u	/* plugin: captures or a new generation to report */
 #define VTU_ATTN_DETACH	0x4u	/* host: the process is traced no more, runs on */
+#define VTU_ATTN_IRQ	0x10u	/* plugin: the unit raised its interrupt */
 #define VTU_ATTN_QUIT	0x8u	/* plugin: the process ends, stand still */
 
 enum vtu_hook_type {
