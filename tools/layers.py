@@ -25,6 +25,8 @@ LAYERS = {
     "qemu": ["models", "vtu"],
     "hosts/embedded": ["core", "backends", "vtu", "include"],
     "hosts/linux": ["core", "backends", "vtu", "include"],
+    # libhwt.c: the table of hosts.
+    "hosts": ["hosts", "include"],
     "record": ["include", "container"],
     "container": ["include"],
     "image": ["include"],

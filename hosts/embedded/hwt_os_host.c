@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "hwt_os_host.h"
@@ -98,16 +99,23 @@ void hwt_wait_wake(struct hwt_wait *w)
 		syscall(SYS_futex, &w->wakes, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
 }
 
-int hwt_wait_sleep(struct hwt_wait *w, uint32_t seen)
+int hwt_wait_sleep_ms(struct hwt_wait *w, uint32_t seen, int ms)
 {
+	struct timespec ts = {ms / 1000, ms % 1000 * 1000000L};
 	long rc;
 	int err;
 
 	__atomic_fetch_add(&w->sleepers, 1, __ATOMIC_SEQ_CST);
-	rc = syscall(SYS_futex, &w->wakes, FUTEX_WAIT_PRIVATE, seen, NULL, NULL, 0);
+	rc = syscall(SYS_futex, &w->wakes, FUTEX_WAIT_PRIVATE, seen, ms < 0 ? NULL : &ts,
+		     NULL, 0);
 	err = rc ? errno : 0;
 	__atomic_fetch_sub(&w->sleepers, 1, __ATOMIC_SEQ_CST);
 	return err == EINTR ? -EINTR : 0;
+}
+
+int hwt_wait_sleep(struct hwt_wait *w, uint32_t seen)
+{
+	return hwt_wait_sleep_ms(w, seen, -1);
 }
 
 /*

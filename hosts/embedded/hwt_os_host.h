@@ -104,6 +104,8 @@ static inline void hwt_wait_init(struct hwt_wait *w)
 void hwt_wait_wake(struct hwt_wait *w);
 /* Sleeps while the count is `seen`: 0, or -EINTR. */
 int hwt_wait_sleep(struct hwt_wait *w, uint32_t seen);
+/* The same, at most `ms` milliseconds (-1: no limit). */
+int hwt_wait_sleep_ms(struct hwt_wait *w, uint32_t seen, int ms);
 
 #define HWT_WAIT_LOOP_(w, condition, on_signal)                                          \
 	({                                                                               \

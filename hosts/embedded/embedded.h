@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The embedded host: core and backends inside the hwt process, targets under
+ * QEMU with the vtu plugin.
+ *
+ *   dram.c     the units' memory
+ *   blocks.c   window blocks: parking, release, doorbells
+ *   targets.c  processes of the traced tree, their birth and death
+ *   hooks.c    what a parked vCPU says, handed to core
+ *   service.c  the one thread that answers hooks
+ *   hostops.c  core's host contract
+ *   spawn.c    starting a program under the plugin
+ *   devices.c  hwt(4)'s nodes by name
+ *
+ * Locks.  `lock` guards targets, blocks' host-side state and nodes; it is
+ * never held while core is called.  Core's locks come first, then `lock`.
+ */
+#ifndef EMBEDDED_EMBEDDED_H
+#define EMBEDDED_EMBEDDED_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include <hwt/libhwt.h>
+#include "../../backends/pt/pt_backend.h"
+#include "../../core/hwt_core.h"
+#include "../../vtu/bus.h"
+#include "dram.h"
+
+struct embedded;
+struct target;
+
+/* Why a vCPU is kept in its hook; looked at again whenever something changed. */
+enum hold {
+	HOLD_NONE,
+	HOLD_ATTACH,		/* until hwt_target_run */
+	HOLD_PAUSE,		/* until WAKEUP */
+	HOLD_ROOM,		/* until records were fetched: the hook is called again */
+	HOLD_IRQ,		/* until SVC_BUF made room */
+	HOLD_PIN,		/* until the last thread_call is done with it */
+};
+
+/* Host's side of a window block. */
+struct block {
+	struct target	*target;	/* NULL: not in use */
+	int		pid, tid;
+	int		unit;
+	bool		parked;		/* in a hook, not yet released */
+	bool		dead;		/* its process is gone: doorbells are void */
+	bool		deferred;	/* something waits for its next park */
+	bool		exited;		/* THREAD_EXIT was told to core */
+	int		pins;		/* thread_calls that need it parked */
+	enum hold	hold;
+	uint64_t	time;		/* of the hook, the unit's clock */
+	int		old_tid;	/* the thread that called execve */
+	uint32_t	code_next;	/* piece of a CODE hook to go on at */
+};
+
+struct target {
+	int		pid, pidfd;
+	bool		child;		/* ours: waitpid gives its status */
+	bool		ready;		/* its first ATTACH came */
+	bool		run;		/* hwt_target_run was called */
+	bool		exited;
+	bool		know_status;
+	int		status;		/* as wait(2) gives it */
+	int		refs;
+	int		exit_fd;	/* eventfd, readable once it ended */
+	struct target	*next;
+};
+
+struct node;
+
+struct embedded {
+	struct hwt_core		*core;
+	struct hwt_backend	pt;
+	struct vtu_bus		bus;
+	struct dram		dram;
+	int			window_fd;
+	struct vtu_header	*window;
+	struct block		*blocks;	/* window->nblocks of them */
+	uint32_t		high;		/* blocks used so far: < high */
+	pthread_mutex_t		lock;
+	pthread_cond_t		cond;		/* something below `lock` changed */
+	struct target		*targets;
+	struct node		*nodes;
+	pthread_t		service;
+	atomic_bool		stopping;
+	atomic_bool		recheck;	/* held vCPUs may go on */
+	char			*qemu, *plugin;
+};
+
+/* ---- blocks.c ---- */
+int blocks_init(struct embedded *e);
+void blocks_fini(struct embedded *e);
+struct vtu_block *block_window(struct embedded *e, const struct block *b);
+/* Wakes the service thread; recheck: it looks at held vCPUs again. */
+void service_kick(struct embedded *e);
+void service_recheck(struct embedded *e);
+/* Lets a parked vCPU go on; false: a thread_call still needs it parked. */
+bool block_release(struct embedded *e, struct block *b);
+/* hwt_host_ops.thread_call's work for a unit. */
+int block_call(struct embedded *e, int unit, void (*fn)(void *arg, int cpu), void *arg);
+void block_doorbell(struct vtu_bus *vb, struct vtu_block *w, uint32_t seq);
+/* Frees a block of which the vCPU is gone. Caller holds the lock. */
+void block_free(struct embedded *e, struct block *b);
+long futex_wait(uint32_t *word, uint32_t value, int timeout_ms);
+void futex_wake(uint32_t *word);
+
+/* ---- targets.c ---- (callers hold the lock unless it says otherwise) */
+struct target *target_add(struct embedded *e, int pid, bool child);
+struct target *target_find(struct embedded *e, int pid);
+void target_unref(struct embedded *e, struct target *t);
+/* Looks for targets that ended and tells core. Called without the lock. */
+void targets_reap(struct embedded *e);
+void targets_fini(struct embedded *e);
+
+/* ---- hooks.c ---- */
+/* A vCPU came into a hook: hands it to core; releases it or holds it. */
+void hook_handle(struct embedded *e, struct block *b);
+/* Looks again at a held vCPU. */
+void hook_recheck(struct embedded *e, struct block *b);
+
+/* ---- service.c ---- */
+int service_start(struct embedded *e);
+void service_stop(struct embedded *e);
+
+/* ---- hostops.c ---- */
+extern const struct hwt_host_ops embedded_ops;
+void embedded_cred(struct hwt_cred *cred);
+
+/* ---- spawn.c ---- */
+/* execvp(3)'s search; *out is the caller's. -ENOENT, -EACCES, -ENOMEM. */
+int path_search(const char *name, char **out);
+
+/* ---- devices.c ---- */
+int embedded_node_create(void *host, const char *name, struct hwt_context *ctx,
+			 struct hwt_buffer *buffer, uint32_t uid, struct hwt_node **out);
+void embedded_node_destroy(void *host, struct hwt_node *node);
+
+/* ---- the host's methods (hosts/libhwt.c) ---- */
+int embedded_open(const struct hwt_host_options *options, void **out, char **error);
+void embedded_close(void *host);
+int embedded_spawn(void *host, const char *path, char *const argv[], pid_t *pid,
+		   char **error);
+int embedded_run(void *host, pid_t pid);
+int embedded_wait(void *host, pid_t pid, int timeout_ms, int *status);
+int embedded_fd(void *host, pid_t pid);
+int embedded_dev_open(void *host, const char *name, void **dev);
+int embedded_dev_ioctl(void *dev, unsigned long request, void *arg);
+int embedded_dev_mmap(void *dev, size_t length, off_t offset, void **out);
+int embedded_dev_poll(void *dev, int timeout_ms);
+void embedded_dev_close(void *dev);
+
+#endif

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Starting a program under the plugin, and waiting for its end. */
+#include "embedded.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../../vtu/launch.h"
+
+extern char **environ;
+
+static int fail(char **error, int err, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+static int fail(char **error, int err, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	if (vasprintf(error, fmt, ap) < 0)
+		*error = NULL;
+	va_end(ap);
+	return err;
+}
+
+int path_search(const char *name, char **out)
+{
+	const char *p = getenv("PATH"), *end;
+	int err = -ENOENT;
+
+	if (strchr(name, '/')) {
+		*out = strdup(name);
+		return *out ? 0 : -ENOMEM;
+	}
+	for (p = p ? p : "/usr/local/bin:/usr/bin:/bin"; *p; p = *end ? end + 1 : end) {
+		end = strchrnul(p, ':');
+		if (asprintf(out, "%.*s/%s", end == p ? 1 : (int)(end - p), end == p ? "." : p,
+			     name) < 0)
+			return -ENOMEM;
+		if (access(*out, X_OK) == 0)
+			return 0;
+		if (errno == EACCES)
+			err = -EACCES;
+		free(*out);
+	}
+	return err;
+}
+
+static int explain(char **error, int err, const char *path, const struct vtu_launch *l)
+{
+	switch (err) {
+	case -ENOTSUP:
+		return fail(error, -ENOEXEC, "%s: not an x86-64 program", l->image);
+	case -ENOEXEC:
+		return fail(error, err, "%s: not an executable format",
+			    l->image ? l->image : path);
+	}
+	if (l->image && strcmp(l->image, path))
+		return fail(error, err, "%s: its interpreter %s: %s", path, l->image,
+			    strerror(-err));
+	return fail(error, err, "%s: %s", path, strerror(-err));
+}
+
+/* In the child: between fork and exec only async-signal-safe calls. */
+static void become_qemu(struct embedded *e, const struct vtu_launch *l, int err_fd)
+{
+	int err;
+
+	fcntl(e->window_fd, F_SETFD, 0);
+	fcntl(e->dram.fd, F_SETFD, 0);
+	execve(l->qemu, l->qemu_argv, l->qemu_envp);
+	err = errno;
+	if (write(err_fd, &err, sizeof(err)) < 0)
+		_exit(127);
+	_exit(127);
+}
+
+/* fork and exec; the pipe closes at exec, or brings the errno. */
+static int start_qemu(struct embedded *e, const struct vtu_launch *l, pid_t *pid)
+{
+	int p[2], err = 0;
+	ssize_t n;
+
+	if (pipe2(p, O_CLOEXEC) < 0)
+		return -errno;
+	*pid = fork();
+	if (*pid == 0)
+		become_qemu(e, l, p[1]);
+	if (*pid < 0) {
+		err = -errno;
+		close(p[0]);
+		close(p[1]);
+		return err;
+	}
+	close(p[1]);
+	do
+		n = read(p[0], &err, sizeof(err));
+	while (n < 0 && errno == EINTR);
+	close(p[0]);
+	if (n == (ssize_t)sizeof(err)) {
+		waitpid(*pid, NULL, 0);
+		return -err;
+	}
+	return 0;
+}
+
+/* Until the plugin's ATTACH came, or QEMU ended before it. */
+static int wait_ready(struct embedded *e, struct target *t, char **error)
+{
+	int status, err = 0;
+
+	pthread_mutex_lock(&e->lock);
+	while (!t->ready && !t->exited)
+		pthread_cond_wait(&e->cond, &e->lock);
+	status = t->status;
+	if (!t->ready)
+		err = -ECHILD;
+	pthread_mutex_unlock(&e->lock);
+	if (!err)
+		return 0;
+	if (WIFSIGNALED(status))
+		return fail(error, err, "%s ended by signal %d before the program began",
+			    e->qemu, WTERMSIG(status));
+	return fail(error, err, "%s ended with status %d before the program began", e->qemu,
+		    WEXITSTATUS(status));
+}
+
+/* The lock is held around fork, so that the child cannot end unseen. */
+static int start_target(struct embedded *e, const struct vtu_launch *l, struct target **out)
+{
+	struct target *t;
+	pid_t pid = -1;
+	int err;
+
+	pthread_mutex_lock(&e->lock);
+	err = start_qemu(e, l, &pid);
+	if (!err) {
+		t = target_add(e, pid, true);
+		if (!t) {
+			kill(pid, SIGKILL);
+			waitpid(pid, NULL, 0);
+			err = -ENOMEM;
+		}
+	}
+	pthread_mutex_unlock(&e->lock);
+	if (!err)
+		*out = t;
+	return err;
+}
+
+int embedded_spawn(void *host, const char *path, char *const argv[], pid_t *pid, char **error)
+{
+	struct embedded *e = host;
+	struct vtu_launch l = {
+		.qemu = e->qemu, .plugin = e->plugin, .owner_pid = getpid(),
+		.window_fd = e->window_fd, .dram_fd = e->dram.fd,
+		.argv = argv, .envp = environ,
+	};
+	struct target *t;
+	char *file;
+	int err;
+
+	*error = NULL;
+	err = path_search(path, &file);
+	if (err)
+		return fail(error, err, "%s: %s", path, err == -ENOENT ?
+			"no such program" : strerror(-err));
+	l.path = file;
+	err = vtu_launch_prepare(&l);
+	if (err) {
+		err = explain(error, err, file, &l);
+		goto out;
+	}
+	err = start_target(e, &l, &t);
+	if (err) {
+		fail(error, err, "%s: %s", e->qemu, strerror(-err));
+		goto out;
+	}
+	*pid = t->pid;
+	err = wait_ready(e, t, error);
+out:
+	vtu_launch_free(&l);
+	free(file);
+	return err;
+}
+
+int embedded_run(void *host, pid_t pid)
+{
+	struct embedded *e = host;
+	struct target *t;
+
+	pthread_mutex_lock(&e->lock);
+	t = target_find(e, pid);
+	if (t)
+		t->run = true;
+	pthread_mutex_unlock(&e->lock);
+	if (!t)
+		return -ESRCH;
+	service_recheck(e);
+	return 0;
+}
+
+static void deadline(struct timespec *ts, int timeout_ms)
+{
+	clock_gettime(CLOCK_MONOTONIC, ts);
+	ts->tv_sec += timeout_ms / 1000;
+	ts->tv_nsec += timeout_ms % 1000 * 1000000L;
+	if (ts->tv_nsec >= 1000000000L) {
+		ts->tv_nsec -= 1000000000L;
+		ts->tv_sec++;
+	}
+}
+
+int embedded_wait(void *host, pid_t pid, int timeout_ms, int *status)
+{
+	struct embedded *e = host;
+	struct timespec ts;
+	struct target *t;
+	int err = 0, result;
+
+	deadline(&ts, timeout_ms < 0 ? 0 : timeout_ms);
+	pthread_mutex_lock(&e->lock);
+	t = target_find(e, pid);
+	while (t && !t->exited && !err)
+		err = timeout_ms < 0 ? pthread_cond_wait(&e->cond, &e->lock) :
+				       pthread_cond_timedwait(&e->cond, &e->lock, &ts);
+	result = !t ? -ESRCH : t->exited;
+	if (result == 1)
+		*status = t->status;
+	pthread_mutex_unlock(&e->lock);
+	return result;
+}
+
+int embedded_fd(void *host, pid_t pid)
+{
+	struct embedded *e = host;
+	struct target *t;
+	int fd;
+
+	pthread_mutex_lock(&e->lock);
+	t = target_find(e, pid);
+	fd = t ? t->exit_fd : -ESRCH;
+	pthread_mutex_unlock(&e->lock);
+	return fd;
+}

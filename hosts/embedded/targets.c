@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "embedded.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+struct target *target_find(struct embedded *e, int pid)
+{
+	struct target *t;
+
+	for (t = e->targets; t; t = t->next)
+		if (t->pid == pid && !t->exited)
+			return t;
+	/* A target that ended is still there for whoever waits for its status. */
+	for (t = e->targets; t; t = t->next)
+		if (t->pid == pid)
+			return t;
+	return NULL;
+}
+
+struct target *target_add(struct embedded *e, int pid, bool child)
+{
+	struct target *t = calloc(1, sizeof(*t));
+
+	if (!t)
+		return NULL;
+	t->pid = pid;
+	t->child = child;
+	t->refs = 1;
+	t->status = -1;
+	t->exit_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (t->exit_fd < 0)
+		goto err_target;
+	t->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+	if (t->pidfd < 0)
+		goto err_exit_fd;
+	t->next = e->targets;
+	e->targets = t;
+	return t;
+
+err_exit_fd:
+	close(t->exit_fd);
+err_target:
+	free(t);
+	return NULL;
+}
+
+void target_unref(struct embedded *e, struct target *t)
+{
+	struct target **link;
+
+	if (--t->refs)
+		return;
+	for (link = &e->targets; *link && *link != t; link = &(*link)->next)
+		;
+	if (*link)
+		*link = t->next;
+	if (t->pidfd >= 0)
+		close(t->pidfd);
+	close(t->exit_fd);
+	free(t);
+}
+
+void targets_fini(struct embedded *e)
+{
+	while (e->targets) {
+		e->targets->refs = 1;
+		target_unref(e, e->targets);
+	}
+}
+
+/* True once the process is gone; a child's status is taken. */
+static bool has_ended(struct target *t)
+{
+	struct pollfd p = {.fd = t->pidfd, .events = POLLIN};
+	int status;
+
+	if (poll(&p, 1, 0) <= 0)
+		return false;
+	if (t->child && waitpid(t->pid, &status, WNOHANG) == t->pid) {
+		t->status = status;
+		t->know_status = true;
+	}
+	return true;
+}
+
+/* The blocks of a process that is gone: what their units had written counts. */
+static void end_blocks(struct embedded *e, struct target *t)
+{
+	struct block *b;
+	uint32_t i;
+
+	for (i = 0; i < e->high; i++) {
+		b = &e->blocks[i];
+		if (b->target != t)
+			continue;
+		__atomic_store_n(&b->dead, true, __ATOMIC_RELAXED);
+		if (!b->exited)
+			hwt_hook_switch_out(e->core, b->pid, b->tid, b->unit);
+		pthread_mutex_lock(&e->lock);
+		while (b->pins)
+			pthread_cond_wait(&e->cond, &e->lock);
+		block_free(e, b);
+		target_unref(e, t);
+		pthread_mutex_unlock(&e->lock);
+	}
+}
+
+static void target_end(struct embedded *e, struct target *t)
+{
+	struct hwt_hook_where at = {.pid = t->pid, .tid = t->pid, .unit = -1};
+	uint64_t one = 1;
+
+	at.time = __atomic_load_n(&e->window->clock, __ATOMIC_ACQUIRE);
+	end_blocks(e, t);
+	hwt_hook_exit(e->core, &at, t->know_status ? t->status : 0);
+	pthread_mutex_lock(&e->lock);
+	t->exited = true;
+	close(t->pidfd);
+	t->pidfd = -1;
+	pthread_cond_broadcast(&e->cond);
+	pthread_mutex_unlock(&e->lock);
+	if (write(t->exit_fd, &one, sizeof(one)) < 0) {
+		/* EAGAIN: it is readable already */
+	}
+	pthread_mutex_lock(&e->lock);
+	/* A child's is kept for hwt_target_wait; others nobody asks for. */
+	if (!t->child)
+		target_unref(e, t);
+	pthread_mutex_unlock(&e->lock);
+}
+
+void targets_reap(struct embedded *e)
+{
+	struct target *t;
+
+	for (;;) {
+		pthread_mutex_lock(&e->lock);
+		for (t = e->targets; t; t = t->next)
+			if (!t->exited && has_ended(t))
+				break;
+		pthread_mutex_unlock(&e->lock);
+		if (!t)
+			return;
+		target_end(e, t);
+	}
+}
