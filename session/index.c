@@ -48,7 +48,7 @@ struct hwt_stream *index_add_stream(struct hwt_session *s, uint32_t pid, uint32_
 int index_add_switch(struct hwt_stream *st, uint64_t position, struct image_space *space,
 		     struct image_moment at)
 {
-	struct stream_switch *sw, *last;
+	struct hwt_code_switch *sw, *last;
 	size_t i;
 	int ret;
 
@@ -64,7 +64,7 @@ int index_add_switch(struct hwt_stream *st, uint64_t position, struct image_spac
 		;
 	sw = &st->switches[i];
 	memmove(sw + 1, sw, (st->nswitches - i) * sizeof(*sw));
-	*sw = (struct stream_switch){position, space, at};
+	*sw = (struct hwt_code_switch){position, space, at};
 	st->nswitches++;
 	return 0;
 }

@@ -70,6 +70,19 @@ uint64_t hwt_session_ns(const struct hwt_session *s, uint64_t ticks);
 int hwt_stream_chunk(struct hwt_stream *st, const uint8_t **bytes, size_t *n,
 		     uint64_t *position, uint64_t *lost_before);
 
+/*
+ * Whose code a stream runs, for other decoders of the same bytes: from
+ * `position` on it is what `space` was at `at`.  Recordings of our own only.
+ * 1: *out is the index-th change; 0: there are no more.
+ */
+struct hwt_code_switch {
+	uint64_t	position;	/* bytes in the stream */
+	struct image_space *space;	/* lives as long as the session */
+	struct image_moment at;
+};
+int hwt_stream_code_switch(const struct hwt_stream *st, size_t index,
+			   struct hwt_code_switch *out);
+
 struct hwt_session_info {
 	const char	*backend, *host, *cmdline, *cpuid, *arch, *os_release;
 	bool		ours, complete;

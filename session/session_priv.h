@@ -31,13 +31,6 @@ struct session_space {
 	struct image_space *space;
 };
 
-/* From `position` on, a stream's code is what `space` was at `at`. */
-struct stream_switch {
-	uint64_t	position;
-	struct image_space *space;
-	struct image_moment at;
-};
-
 /* From `time` on, a CPU runs that process (foreign CPU recordings). */
 struct cpu_switch {
 	uint64_t	time;		/* ticks */
@@ -66,7 +59,7 @@ struct hwt_stream {
 	uint32_t	idx;		/* perf's queue */
 	struct stream_chunk *chunks;
 	size_t		nchunks, chunks_room;
-	struct stream_switch *switches;
+	struct hwt_code_switch *switches;
 	size_t		nswitches, switches_room;
 	struct cpu_switch *cpus;	/* per_cpu, foreign */
 	size_t		ncpus, cpus_room;

@@ -262,3 +262,12 @@ int hwt_stream_chunk(struct hwt_stream *st, const uint8_t **bytes, size_t *n,
 		return 1;
 	}
 }
+
+int hwt_stream_code_switch(const struct hwt_stream *st, size_t index,
+			   struct hwt_code_switch *out)
+{
+	if (index >= st->nswitches)
+		return 0;
+	*out = st->switches[index];
+	return 1;
+}

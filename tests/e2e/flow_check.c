@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Compares what hwt decodes, thread by thread, with what others say:
+ *
+ *   flow_check [--log DIR] [--ipt] [--ipt-blocks] [--perf] [--gaps N]
+ *              [--within START-END]... [--at ADDR=COUNT]... FILE
+ *
+ * --log      the unit's independent log of retired addresses
+ * --ipt      libipt's instruction decoder on the same bytes; --ipt-blocks
+ * --perf     `perf script --itrace=i1i -F ip` (must be installed)
+ * --within   every address lies in one of these ranges
+ * --at       ADDR was executed COUNT times in all
+ * --gaps     this many gaps are right (default: none); errors never are
+ *
+ * Prints a line a thread and comparison; exit 1 on any difference.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "source.h"
+
+#define BATCH		4096
+#define MAX_RANGES	16
+
+struct options {
+	const char	*file, *log;
+	bool		ipt, ipt_blocks, perf;
+	uint64_t	gaps;
+	uint64_t	start[MAX_RANGES], end[MAX_RANGES];
+	int		nranges;
+	uint64_t	at[MAX_RANGES], want[MAX_RANGES], count[MAX_RANGES];
+	int		nat;
+};
+
+struct cursor {
+	struct source	*s;
+	uint64_t	ip[BATCH];
+	long		n, i;
+};
+
+static int get(struct cursor *c, uint64_t *ip)
+{
+	if (c->i == c->n) {
+		c->n = c->s->next(c->s, c->ip, BATCH);
+		c->i = 0;
+		if (c->n <= 0) {
+			c->n = 0;
+			return 0;
+		}
+	}
+	*ip = c->ip[c->i++];
+	return 1;
+}
+
+static void show(const char *name, int have, uint64_t ip)
+{
+	if (have)
+		printf("  %-16s %#" PRIx64 "\n", name, ip);
+	else
+		printf("  %-16s ends\n", name);
+}
+
+/* What follows the first difference, to see who jumped where. */
+static void show_difference(struct cursor *a, struct cursor *b, uint64_t index, int ha,
+			    int hb, uint64_t ia, uint64_t ib, uint64_t before)
+{
+	int k;
+
+	printf("  differ at instruction %" PRIu64 " (after %#" PRIx64 "):\n", index, before);
+	for (k = 0; k < 8 && (ha || hb); k++) {
+		show(a->s->name, ha, ia);
+		show(b->s->name, hb, ib);
+		ha = ha && get(a, &ia);
+		hb = hb && get(b, &ib);
+	}
+}
+
+/* 0: the same addresses in the same order. */
+static int compare(struct source *x, struct source *y, const char *who)
+{
+	static struct cursor a, b;
+	uint64_t index = 0, ia = 0, ib = 0, before = 0;
+	int ha, hb;
+
+	a = (struct cursor){.s = x};
+	b = (struct cursor){.s = y};
+	for (;;) {
+		ha = get(&a, &ia);
+		hb = get(&b, &ib);
+		if (!ha && !hb)
+			break;
+		if (ha != hb || ia != ib) {
+			printf("%s: %s and %s\n", who, x->name, y->name);
+			show_difference(&a, &b, index, ha, hb, ia, ib, before);
+			return 1;
+		}
+		before = ia;
+		index++;
+	}
+	printf("%s: %s equals %s: %" PRIu64 " instructions, errors %" PRIu64 "/%" PRIu64
+	       ", gaps %" PRIu64 "/%" PRIu64 "\n", who, x->name, y->name, index, x->errors,
+	       y->errors, x->gaps, y->gaps);
+	return x->errors || y->errors;
+}
+
+/* perf decodes one thread at a time: --tid, addresses in order of its samples. */
+static struct source *source_perf(const char *file, uint32_t tid, pid_t *child)
+{
+	char tids[16];
+	int p[2];
+
+	snprintf(tids, sizeof(tids), "%u", tid);
+	if (pipe(p) < 0)
+		return NULL;
+	*child = fork();
+	if (*child == 0) {
+		dup2(p[1], 1);
+		close(p[0]);
+		close(p[1]);
+		execlp("perf", "perf", "script", "--itrace=i1i", "-F", "ip", "--tid", tids,
+		       "-i", file, (char *)NULL);
+		_exit(127);
+	}
+	close(p[1]);
+	return source_text(p[0]);
+}
+
+static int with(struct options *o, struct hwt_stream *st, struct source *other,
+		const char *who)
+{
+	struct source *ours = source_ours(st);
+	int bad;
+
+	if (!ours || !other)
+		return 1;
+	bad = compare(ours, other, who);
+	if (ours->gaps > o->gaps) {
+		printf("%s: %" PRIu64 " gaps, %" PRIu64 " are right\n", who, ours->gaps, o->gaps);
+		bad = 1;
+	}
+	ours->close(ours);
+	other->close(other);
+	return bad;
+}
+
+static int with_perf(struct options *o, struct hwt_stream *st, const char *who)
+{
+	struct source *perf;
+	pid_t child = -1;
+	int bad, status;
+
+	perf = source_perf(o->file, hwt_stream_info(st)->tid, &child);
+	bad = with(o, st, perf, who);
+	waitpid(child, &status, 0);
+	if (WIFEXITED(status) && WEXITSTATUS(status)) {
+		printf("%s: perf script exits %d\n", who, WEXITSTATUS(status));
+		bad = 1;
+	}
+	return bad;
+}
+
+static int inside(const struct options *o, uint64_t ip)
+{
+	int i;
+
+	for (i = 0; i < o->nranges; i++)
+		if (ip >= o->start[i] && ip <= o->end[i])
+			return 1;
+	return !o->nranges;
+}
+
+static int scan(struct options *o, struct hwt_stream *st, const char *who)
+{
+	static struct cursor c;
+	uint64_t ip;
+	int bad = 0, i;
+
+	c = (struct cursor){.s = source_ours(st)};
+	if (!c.s)
+		return 1;
+	while (get(&c, &ip)) {
+		if (!inside(o, ip) && bad++ < 5)
+			printf("%s: %#" PRIx64 " is outside the ranges\n", who, ip);
+		for (i = 0; i < o->nat; i++)
+			o->count[i] += ip == o->at[i];
+	}
+	bad += c.s->errors != 0;
+	c.s->close(c.s);
+	return bad;
+}
+
+static int check_stream(struct options *o, struct hwt_stream *st)
+{
+	const struct hwt_stream_info *info = hwt_stream_info(st);
+	char who[64];
+	int bad = 0;
+
+	snprintf(who, sizeof(who), "%u/%u", info->pid, info->tid);
+	if (o->log)
+		bad |= with(o, st, source_log(o->log, info->pid, info->tid), who);
+	if (o->ipt)
+		bad |= with(o, st, source_ipt(st, 0), who);
+	if (o->ipt_blocks)
+		bad |= with(o, st, source_ipt(st, 1), who);
+	if (o->perf)
+		bad |= with_perf(o, st, who);
+	if (o->nranges || o->nat)
+		bad |= scan(o, st, who);
+	return bad;
+}
+
+static int parse_pair(const char *arg, char sep, uint64_t *a, uint64_t *b)
+{
+	char *end;
+
+	*a = strtoull(arg, &end, 0);
+	if (*end != sep)
+		return -1;
+	*b = strtoull(end + 1, &end, 0);
+	return *end ? -1 : 0;
+}
+
+static int parse(struct options *o, int argc, char **argv)
+{
+	int i;
+
+	for (i = 1; i < argc; i++) {
+		if (!strcmp(argv[i], "--ipt"))
+			o->ipt = true;
+		else if (!strcmp(argv[i], "--ipt-blocks"))
+			o->ipt_blocks = true;
+		else if (!strcmp(argv[i], "--perf"))
+			o->perf = true;
+		else if (argv[i][0] != '-')
+			o->file = argv[i];
+		else if (i + 1 == argc)
+			return -1;
+		else if (!strcmp(argv[i], "--log"))
+			o->log = argv[++i];
+		else if (!strcmp(argv[i], "--gaps"))
+			o->gaps = strtoull(argv[++i], NULL, 0);
+		else if (!strcmp(argv[i], "--within") && o->nranges < MAX_RANGES)
+			i += !parse_pair(argv[i + 1], '-', &o->start[o->nranges],
+					 &o->end[o->nranges]) && ++o->nranges;
+		else if (!strcmp(argv[i], "--at") && o->nat < MAX_RANGES)
+			i += !parse_pair(argv[i + 1], '=', &o->at[o->nat], &o->want[o->nat]) &&
+			     ++o->nat;
+		else
+			return -1;
+	}
+	return o->file ? 0 : -1;
+}
+
+static void warn(void *ctx, const char *text)
+{
+	fprintf(stderr, "flow_check: %s\n", text);
+}
+
+int main(int argc, char **argv)
+{
+	struct hwt_session_options so = {0};
+	struct options o = {0};
+	struct hwt_session *s;
+	char *error = NULL;
+	int i, bad = 0;
+
+	if (parse(&o, argc, argv)) {
+		fprintf(stderr, "usage: see the source\n");
+		return 2;
+	}
+	so.path = o.file;
+	if (hwt_session_open(&so, warn, NULL, &s, &error)) {
+		fprintf(stderr, "flow_check: %s\n", error);
+		return 2;
+	}
+	if (!hwt_session_nstreams(s)) {
+		printf("no streams\n");
+		bad = 1;
+	}
+	for (i = 0; i < hwt_session_nstreams(s); i++)
+		bad |= check_stream(&o, hwt_session_stream(s, i));
+	for (i = 0; i < o.nat; i++) {
+		if (o.count[i] != o.want[i]) {
+			printf("%#" PRIx64 ": executed %" PRIu64 " times instead of %" PRIu64
+			       "\n", o.at[i], o.count[i], o.want[i]);
+			bad = 1;
+		}
+	}
+	hwt_session_close(s);
+	return bad;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A source of executed addresses, one thread's, in order: our decoder, the
+ * unit's independent log, libipt.  flow_check compares two of them.
+ */
+#ifndef TESTS_E2E_SOURCE_H
+#define TESTS_E2E_SOURCE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "session/session.h"
+
+struct source {
+	const char *name;
+	/* Fills at most n addresses: how many, 0 the end, -1 an error (said). */
+	long (*next)(struct source *s, uint64_t *ip, size_t n);
+	void (*close)(struct source *s);
+	uint64_t errors;	/* decode errors so far */
+	uint64_t gaps;		/* stretches said to be missing */
+};
+
+/* Each NULL: could not be made (said on stderr). */
+struct source *source_ours(struct hwt_stream *st);
+struct source *source_log(const char *dir, uint32_t pid, uint32_t tid);
+/* blocks: libipt's block decoder, else its instruction decoder. */
+struct source *source_ipt(struct hwt_stream *st, int blocks);
+/* Addresses as text, one a line (perf script): reads fd to its end. */
+struct source *source_text(int fd);
+
+#endif
