@@ -46,7 +46,12 @@ static int on_thread_exit(struct context *ctx, const struct hwt_rec *rec)
 {
 	struct buffer *b = buffer_find(ctx, rec->tid);
 
-	return b ? buffer_finish(b, rec->position) : 0;
+	if (!b)
+		return 0;
+	/* The first thread's may go on: an exec by another thread takes it over. */
+	if (rec->tid == ctx->pid)
+		return buffer_save(b, rec->position);
+	return buffer_finish(b, rec->position);
 }
 
 static int on_buffer(struct context *ctx, const struct hwt_rec *rec)

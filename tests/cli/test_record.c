@@ -155,6 +155,23 @@ static void many_threads_one_after_another(void **state)
 		expect_stream(T(i), 20 * KIB + i, 0);
 }
 
+/* pthread_exit in main, then exec in another thread: one stream, in one piece. */
+static void first_thread_comes_back(void **state)
+{
+	static const struct fake_step script[] = {
+		{ FAKE_THREAD, .tid = T(1) }, { FAKE_TRACE, .n = 100 },
+		{ .op = FAKE_THREAD_EXIT }, { FAKE_TRACE, .tid = T(1), .n = 30 },
+		{ FAKE_THREAD_EXIT, .tid = T(1) }, { FAKE_EXEC, .path = "/bin/prog" },
+		{ FAKE_TRACE, .n = 50 * KIB }, { .op = FAKE_EXIT }, { .op = FAKE_END }
+	};
+	struct run t = { .opt = defaults() };
+
+	run(&t, &(struct fake_options){ .script = script });
+	assert_int_equal(t.err, 0);
+	expect_stream(PID, 50 * KIB + 100, 0);
+	expect_stream(T(1), 30, 0);
+}
+
 static void exit_position_stands_where_the_node_is_dead(void **state)
 {
 	static const struct fake_step script[] = {
@@ -498,6 +515,7 @@ int main(void)
 		TEST(one_thread_wraps_many_times),
 		TEST(no_trace_still_ends_the_stream),
 		TEST(many_threads_one_after_another),
+		TEST(first_thread_comes_back),
 		TEST(exit_position_stands_where_the_node_is_dead),
 		TEST(ring_keeps_the_end_and_counts_the_rest),
 		TEST(ring_larger_than_the_buffer_makes_it_larger),
