@@ -127,12 +127,24 @@ static int describe(struct context *ctx, const struct hwt_rec_mmap *map)
 /* No range left must not mean that everything is traced. */
 static int apply(struct context *ctx)
 {
+	char *said = ctx->r->error;
 	int err;
 
-	if (ctx->nranges == 0)
-		return context_stop(ctx);
-	err = context_configure(ctx);
-	return err ? err : context_start(ctx);
+	if (ctx->nranges == 0) {
+		err = context_stop(ctx);
+	} else {
+		err = context_configure(ctx);
+		if (!err)
+			err = context_start(ctx);
+	}
+	if (err != -ESRCH)
+		return err;
+	/* Killed meanwhile: its EXIT record comes. */
+	if (ctx->r->error != said) {
+		free(ctx->r->error);
+		ctx->r->error = said;
+	}
+	return 0;
 }
 
 int filter_map(struct context *ctx, const struct hwt_rec_mmap *map)
