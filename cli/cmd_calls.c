@@ -29,10 +29,10 @@ static void text(struct analysing *a, const struct calls_values *v)
 	int i;
 
 	for (i = 0; i < a->nthreads; i++) {
-		out_printf(&a->out, "%s# thread %u of process %u (", i ? "\n" : "",
+		out_printf(&a->out, "%s# thread %u of process %u ", i ? "\n" : "",
 			   a->thread[i].tid, a->thread[i].pid);
 		out_printable(&a->out, a->thread[i].name);
-		out_printf(&a->out, "), deepest stack %u\n",
+		out_printf(&a->out, ", deepest stack %u\n",
 			   analysis_max_depth(a->thread[i].thread));
 		result_summary(&a->out, "# ", &a->thread[i].summary);
 		result_tree(&a->out, analysis_tree(a->thread[i].thread), &limits,

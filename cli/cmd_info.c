@@ -45,9 +45,11 @@ static void thread_text(struct informing *f, const struct hwt_stream_info *info)
 		out_printf(&f->out, "cpu %d: ", info->cpu);
 	else
 		out_printf(&f->out, "thread %u of process %u ", info->tid, info->pid);
-	out_char(&f->out, '(');
-	out_printable(&f->out, info->name ? info->name : "?");
-	out_char(&f->out, ')');
+	if (info->name && *info->name) {
+		out_char(&f->out, '(');
+		out_printable(&f->out, info->name);
+		out_char(&f->out, ')');
+	}
 	exit_text(&f->out, info);
 	out_char(&f->out, '\n');
 }
@@ -113,6 +115,10 @@ static void file_text(struct informing *f, const struct hwt_session_info *info)
 	struct out *o = &f->out;
 	char size[32];
 
+	if (f->rec.opt->raw) {
+		out_printf(o, "a bare stream of %s\n\n", info->backend ? info->backend : "?");
+		return;
+	}
 	line(o, "command", info->cmdline);
 	line(o, "written by", info->ours ? "hwt" : "perf");
 	line(o, "host", info->host);

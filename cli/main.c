@@ -10,7 +10,7 @@
 #include <string.h>
 
 const struct command *const commands[] = {
-	&help_cmd, NULL
+	&report_cmd, &calls_cmd, &script_cmd, &dump_cmd, &info_cmd, &help_cmd, NULL
 };
 
 const struct command *command_find(const char *name)

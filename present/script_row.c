@@ -145,9 +145,10 @@ static void text_flow(struct script *s, const struct row *row)
 
 	if (wants(s, SCRIPT_EVENT))
 		out_printf(o, "%-10s", row->event);
-	if (wants(s, SCRIPT_IP))
-		pad_hex(o, row->ip, s->opt.mode == SCRIPT_INSNS && s->opt.fields == SCRIPT_IP ?
-			0 : 16);
+	if (wants(s, SCRIPT_IP) && row->ip)
+		pad_hex(o, row->ip, 16);
+	else if (wants(s, SCRIPT_IP))
+		out_printf(o, "%16s", "-");
 	if (row->ip && (wants(s, SCRIPT_SYM) || wants(s, SCRIPT_IMAGE)))
 		text_symbol(s, row->ip);
 	if (row->ip && wants(s, SCRIPT_LINE))
