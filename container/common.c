@@ -29,7 +29,7 @@ static const struct {
 
 int hwt_rec_check(const struct hwt_rec *rec, size_t avail)
 {
-	const uint8_t *payload = (const uint8_t *)(rec + 1);
+	const uint8_t *payload;
 	struct hwt_rec_code code;
 	size_t n;
 
@@ -41,7 +41,7 @@ int hwt_rec_check(const struct hwt_rec *rec, size_t avail)
 	n = rec->size - sizeof(*rec);
 	if (n < shapes[rec->type].min)
 		return -EINVAL;
-	payload += shapes[rec->type].min;
+	payload = (const uint8_t *)(rec + 1) + shapes[rec->type].min;
 	n -= shapes[rec->type].min;
 	if (shapes[rec->type].tail == TAIL_STRING)
 		return n && memchr(payload, 0, n) ? 0 : -EINVAL;

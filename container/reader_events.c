@@ -223,7 +223,8 @@ static int gather_part(struct perfdata *p, const struct hwt_part *part, size_t n
 	}
 	n -= sizeof(*part);
 	if (part->offset != p->part_have || part->total != p->part_total ||
-	    part->kind != p->part_kind || part->total > HWT_PART_MAX)
+	    part->kind != p->part_kind || part->total > HWT_PART_MAX ||
+	    !part->total)
 		return -EBADMSG;
 	if (n > part->total - p->part_have)
 		n = part->total - p->part_have;
