@@ -338,6 +338,48 @@ static void test_threads(void **state)
 	temp_remove(path);
 }
 
+/*
+ * A gap: the unit stopped within a run and within a packet, and went on with a PSB.
+ * perf must give all that the packets before it prove, and the run behind it.
+ */
+static void test_gap(void **state)
+{
+	struct packets *p = calloc(1, sizeof(*p));
+	char *path = temp_file();
+	struct perfdata_writer *w = create(path, false);
+	size_t before = sizeof(flow_a) - 2, i = 0;
+	char line[256];
+	uint64_t ip;
+	FILE *out;
+
+	assert_non_null(p);
+	exec_and_map(w, PID);
+	put_psb(p, 0);
+	put(p, "\x99\x01", 2);
+	put_ip(p, 0x11, BASE);
+	put(p, "\x1c\xc1\x00", 3); /* TNT 110, and two bytes of a TIP.PGD */
+	assert_int_equal(
+		perfdata_write_trace(w, PID, PID, 0, p->bytes, p->n, false, false), 0);
+	p->n = 0;
+	put_psb(p, 0);
+	put_run(p, false);
+	assert_int_equal(
+		perfdata_write_trace(w, PID, PID, 4096, p->bytes, p->n, true, true), 0);
+	exit_process(w, PID);
+	assert_int_equal(perfdata_close(w), 0);
+	out = run_perf("script --itrace=i1i -F ip", path);
+	while (fgets(line, sizeof(line), out)) {
+		assert_int_equal(sscanf(line, "%" SCNx64, &ip), 1);
+		assert_true(i < before + sizeof(flow_a));
+		assert_true(ip == BASE + flow_a[i < before ? i : i - before]);
+		i++;
+	}
+	assert_int_equal(pclose(out), 0);
+	assert_int_equal(i, before + sizeof(flow_a));
+	temp_remove(path);
+	free(p);
+}
+
 /* The writer is killed after a flush: no EXIT, no features, no close. */
 static void test_killed(void **state)
 {
@@ -452,8 +494,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_pieces),	cmocka_unit_test(test_maps_by_time),
-		cmocka_unit_test(test_threads), cmocka_unit_test(test_killed),
-		cmocka_unit_test(test_records),
+		cmocka_unit_test(test_threads), cmocka_unit_test(test_gap),
+		cmocka_unit_test(test_killed),	cmocka_unit_test(test_records),
 	};
 
 	if (system("perf --version >/dev/null 2>&1")) {
