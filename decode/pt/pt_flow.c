@@ -12,6 +12,16 @@
 
 /* --- trouble ------------------------------------------------------------- */
 
+/* Where flow stands, for an error: at a branch that waits for its TIP. */
+static uint64_t where(const struct pt_decoder *d)
+{
+	if (d->state != PT_STATE_ON)
+		return 0;
+	if (d->tnt_wait && d->cur && d->cur->op == PT_OP_IND)
+		return d->cur->b.last;
+	return d->cur_ip;
+}
+
 static void forget_flow(struct pt_decoder *d)
 {
 	d->tnt_n = 0;
@@ -190,6 +200,12 @@ static void no_fup(struct pt_decoder *d)
 	tell_bound(d, 0);
 }
 
+/* Where a walk failed. */
+static uint64_t stuck_at(const struct pt_decoder *d, int error)
+{
+	return error == TRACE_ERR_UNEXPECTED ? d->stuck_ip : d->cur_ip;
+}
+
 /* --- TNT, TIP, FUP, TIP.PGE, TIP.PGD -------------------------------------- */
 
 /* Is flow known, so that the packet applies?  Says what is wrong if not. */
@@ -211,7 +227,7 @@ static void on_tnt(struct pt_decoder *d, const struct pt_packet *pkt)
 	if (!flow_on(d))
 		return;
 	if (d->async_sure || d->tnt_n) {
-		pt_flow_error(d, TRACE_ERR_UNEXPECTED, d->cur_ip);
+		pt_flow_error(d, TRACE_ERR_UNEXPECTED, where(d));
 		return;
 	}
 	d->async = false;
@@ -225,7 +241,7 @@ static void then_tip(struct pt_decoder *d, int error)
 	uint8_t mode = d->mode_next;
 
 	if (error) {
-		pt_flow_stuck(d, error, d->cur_ip);
+		pt_flow_stuck(d, error, stuck_at(d, error));
 		if (error != TRACE_GAP_NO_CODE)
 			return;
 		d->mode_next = mode;
@@ -258,7 +274,7 @@ static void on_tip(struct pt_decoder *d, const struct pt_packet *pkt)
 		return;
 	}
 	if (!pkt->ip_bytes) {
-		pt_flow_error(d, TRACE_ERR_UNEXPECTED, d->cur_ip);
+		pt_flow_error(d, TRACE_ERR_UNEXPECTED, where(d));
 		return;
 	}
 	if (d->async) {
@@ -288,11 +304,11 @@ static void then_fup(struct pt_decoder *d, int error)
 	uint64_t ip = d->walk.ip;
 
 	if (error && error != TRACE_GAP_NO_CODE) {
-		pt_flow_stuck(d, error, d->cur_ip);
+		pt_flow_stuck(d, error, stuck_at(d, error));
 		return;
 	}
 	if (error) {
-		pt_flow_stuck(d, error, d->cur_ip);
+		pt_flow_stuck(d, error, stuck_at(d, error));
 		enable(d, ip);
 	}
 	at_fup(d, ip);
@@ -314,7 +330,7 @@ static void on_fup(struct pt_decoder *d, const struct pt_packet *pkt)
 	uint64_t ip = pkt->payload;
 
 	if (!pkt->ip_bytes || d->async_sure || d->tnt_n) {
-		pt_flow_error(d, TRACE_ERR_UNEXPECTED, d->state == PT_STATE_ON ? d->cur_ip : 0);
+		pt_flow_error(d, TRACE_ERR_UNEXPECTED, where(d));
 		return;
 	}
 	switch (d->state) {
@@ -345,7 +361,7 @@ static void on_pge(struct pt_decoder *d, const struct pt_packet *pkt)
 		/* A TIP.PGD is missing; the address here is good all the same. */
 		uint8_t mode = d->mode_next;
 
-		emit_error(d, TRACE_ERR_UNEXPECTED, d->cur_ip);
+		emit_error(d, TRACE_ERR_UNEXPECTED, where(d));
 		open_gap(d, TRACE_GAP_NONE, 0);
 		d->mode_next = mode;
 	}
@@ -355,7 +371,7 @@ static void on_pge(struct pt_decoder *d, const struct pt_packet *pkt)
 static void then_pgd(struct pt_decoder *d, int error)
 {
 	if (error) {
-		pt_flow_stuck(d, error, d->cur_ip);
+		pt_flow_stuck(d, error, stuck_at(d, error));
 		if (error != TRACE_GAP_NO_CODE)
 			return;
 	}
@@ -376,7 +392,7 @@ static void on_pgd(struct pt_decoder *d, const struct pt_packet *pkt)
 		return;
 	}
 	if (d->tnt_n) {
-		pt_flow_error(d, TRACE_ERR_UNEXPECTED, d->cur_ip);
+		pt_flow_error(d, TRACE_ERR_UNEXPECTED, where(d));
 	} else if (d->async) {
 		struct trace_event *ev = pt_emit(d, TRACE_ASYNC);
 
@@ -395,7 +411,7 @@ static void on_pgd(struct pt_decoder *d, const struct pt_packet *pkt)
 static void on_ovf(struct pt_decoder *d, const struct pt_packet *pkt)
 {
 	struct trace_event *ev;
-	uint64_t ip = d->state == PT_STATE_ON ? d->cur_ip : 0;
+	uint64_t ip = where(d);
 
 	no_fup(d);
 	pt_flow_close_gap(d);
@@ -425,7 +441,7 @@ static void on_psb(struct pt_decoder *d, const struct pt_packet *pkt)
 	if (d->in_psb)
 		psb_not_closed(d);
 	if (d->async_sure || d->tnt_n) {
-		emit_error(d, TRACE_ERR_UNEXPECTED, d->cur_ip);
+		emit_error(d, TRACE_ERR_UNEXPECTED, where(d));
 		open_gap(d, TRACE_GAP_NONE, 0);
 	}
 	pt_emit(d, TRACE_SYNC);
@@ -478,7 +494,7 @@ static void psb_off(struct pt_decoder *d)
 	if (d->state == PT_STATE_OVF)
 		return;
 	if (d->state == PT_STATE_ON) {
-		emit_error(d, TRACE_ERR_UNEXPECTED, d->cur_ip);
+		emit_error(d, TRACE_ERR_UNEXPECTED, where(d));
 		open_gap(d, TRACE_GAP_NONE, 0);
 	}
 	if (d->state == PT_STATE_GAP)
@@ -489,7 +505,7 @@ static void psb_off(struct pt_decoder *d)
 static void on_psbend(struct pt_decoder *d, const struct pt_packet *pkt)
 {
 	if (!d->in_psb) {
-		pt_flow_error(d, TRACE_ERR_PSB, d->state == PT_STATE_ON ? d->cur_ip : 0);
+		pt_flow_error(d, TRACE_ERR_PSB, where(d));
 		return;
 	}
 	d->in_psb = false;
@@ -512,7 +528,7 @@ static void on_mode_exec(struct pt_decoder *d, const struct pt_packet *pkt)
 	bool iflag = pkt->payload & 4;
 
 	if (!pkt->count) {
-		pt_flow_error(d, TRACE_ERR_MODE, d->state == PT_STATE_ON ? d->cur_ip : 0);
+		pt_flow_error(d, TRACE_ERR_MODE, where(d));
 		return;
 	}
 	/* With event trace, a change of IF is told alone: MODE.Exec, FUP. */

@@ -142,6 +142,22 @@ static int check_return(const struct pt_decoder *d, uint64_t bit)
 	return bit && d->gap_calls ? PT_STUCK_CALL : TRACE_ERR_RETURN;
 }
 
+/*
+ * A return that cannot be followed.  If only its call is unknown it was
+ * executed; if its bit is wrong nothing is said of it, only of what is before.
+ */
+static int put_lost_return(struct trace_event *ev, const struct run_common *c,
+			   const struct pt_block *b, uint64_t flags, int error)
+{
+	if (error == PT_STUCK_CALL)
+		put(ev, c, b, b->head[1] | flags, 0);
+	else if (b->b.ninsn > 1)
+		put(ev, c, b, pt_block_head(b->b.ninsn - 1, 0) | flags, b->b.last);
+	else
+		return 0;
+	return 1;
+}
+
 /* A walk pauses or is over: ev is the next free event, ip where flow stands. */
 static void leave(struct pt_decoder *d, struct trace_event *ev, struct pt_block *b,
 		  uint64_t ip)
@@ -187,8 +203,10 @@ void pt_walk_tnt(struct pt_decoder *d)
 		case PT_OP_RET:
 			bit = tnt >> --n & 1;
 			error = check_return(d, bit);
-			if (unlikely(error))
+			if (unlikely(error)) {
+				ev += put_lost_return(ev, &c, b, flags, error);
 				goto stuck;
+			}
 			prev = pop(d);
 			put(ev++, &c, b, b->head[1] | flags, prev->to[0]);
 			flags = c.flags;
@@ -271,6 +289,7 @@ static void walk_tip(struct pt_decoder *d)
 			return;
 		case PT_OP_JCC:
 			error = TRACE_ERR_UNEXPECTED;
+			d->stuck_ip = b->b.last;
 			break;
 		case PT_OP_UNCHECKED:
 			error = check_chain(d, b);
@@ -414,6 +433,8 @@ static int look_ahead(struct pt_decoder *d, struct pt_block *b)
 
 	for (;;) {
 		s = careful_step(d, b);
+		if (s.error == TRACE_ERR_UNEXPECTED)
+			d->stuck_ip = b->b.last;
 		if (s.done)
 			return s.error;
 		insns += s.ninsn;
