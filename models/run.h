@@ -32,8 +32,12 @@ enum run_end {		/* what the last instruction is, as PT and ETM classify it */
 struct run {
 	/* Read each time the run is fed: one cache line with what follows. */
 	uint64_t	start;		/* address of the first instruction */
-	uint64_t	fall;		/* derived: successor without a taken bit, or NOWHERE */
-	uint64_t	taken;		/* derived: successor of a taken JCC, or NOWHERE */
+	/*
+	 * Derived: the successor without a taken bit, and that of a taken JCC;
+	 * NOWHERE if there is none.  Where both are the same, taken wins: who
+	 * knows better makes two runs and sets the other field to NOWHERE.
+	 */
+	uint64_t	fall, taken;
 	uint64_t	end;		/* address after the last one */
 	uint32_t	ninsn;		/* >= 1 */
 	uint8_t		kind;		/* enum run_end */

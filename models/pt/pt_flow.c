@@ -206,7 +206,7 @@ static bool return_compressed(struct pt_unit *u, uint64_t next)
 /* The branch at r's end was executed. */
 static void branch(struct pt_unit *u, const struct run *r, uint64_t next)
 {
-	bool straight = r->kind == RUN_SEQ || (r->kind == RUN_JCC && next != r->target);
+	bool straight = r->kind == RUN_SEQ || (r->kind == RUN_JCC && next != r->taken);
 	bool on;
 
 	if (r->kind == RUN_JCC && straight && u->packet_en)
@@ -282,7 +282,7 @@ void pt_unit_run(struct pt_unit *u, const struct run *r, uint32_t ninsn, uint64_
 	}
 	switch (r->kind) {
 	case RUN_JCC:
-		u->tnt = u->tnt << 1 | (next == r->target);
+		u->tnt = u->tnt << 1 | (next == r->taken);
 		if (u->tnt >= PT_TNT_FULL)
 			pt_flush_tnt(u);
 		break;

@@ -29,9 +29,10 @@ struct pt_unit_host {
 	void *(*memory)(void *ctx, uint64_t addr, uint64_t len);
 	/*
 	 * A ToPA region with INT was filled.  It comes at the end of the event
-	 * or run that filled it: a few packets (under 200 bytes) may be in the
+	 * or run that filled it: a few packets (under 512 bytes) may be in the
 	 * next region already.  Registers are up to date; the callee may write
-	 * them (pt_unit_wrmsr) before it returns, and call nothing else here.
+	 * them (pt_unit_wrmsr), flush and set the clock before it returns, but
+	 * feed nothing.
 	 */
 	void (*interrupt)(void *ctx);
 	/* Current TSC, for a unit with use_clock set; else NULL. */
