@@ -262,24 +262,9 @@ static __attribute__((noinline)) void run_slow(struct pt_unit *u, const struct r
 	event_end(u);
 }
 
-void pt_unit_run(struct pt_unit *u, const struct run *r, uint32_t ninsn, uint64_t next)
+/* As branch(), with nothing but the run's own packet to think of. */
+static inline void plain_branch(struct pt_unit *u, const struct run *r, uint64_t next)
 {
-	if (!(u->plain | u->idle) || ninsn != r->ninsn || !in_window(u, r->start) ||
-	    !in_window(u, r->last) || !in_window(u, next) || !follows(r, next)) {
-		run_slow(u, r, ninsn, next);
-		return;
-	}
-	u->insns += ninsn;
-	u->ip = next;
-	if (u->idle)
-		return;
-	if (u->timed) {
-		pt_tick(u);
-		if (!u->packet_en)	/* the buffer came to its end */
-			return;
-		if (u->tnt == PT_TNT_EMPTY)
-			u->tnt_stamp = u->insns;
-	}
 	switch (r->kind) {
 	case RUN_JCC:
 		u->tnt = u->tnt << 1 | (next == r->taken);
@@ -305,11 +290,27 @@ void pt_unit_run(struct pt_unit *u, const struct run *r, uint32_t ninsn, uint64_
 	case RUN_JMP_IND:
 		pt_tip(u, next, false);
 		break;
-	default:
-		break;
 	}
+}
+
+void pt_unit_run(struct pt_unit *u, const struct run *r, uint32_t ninsn, uint64_t next)
+{
+	if (!(u->plain | u->idle) || ninsn != r->ninsn || !in_window(u, r->start) ||
+	    !in_window(u, r->last) || !in_window(u, next) || !follows(r, next)) {
+		run_slow(u, r, ninsn, next);
+		return;
+	}
+	u->insns += ninsn;
+	u->ip = next;
+	if (u->timed && u->packet_en) {
+		pt_tick(u);
+		if (u->tnt == PT_TNT_EMPTY)
+			u->tnt_stamp = u->insns;
+	}
+	if (u->packet_en)	/* still: the buffer may have come to its end */
+		plain_branch(u, r, next);
 	/* Also where no packet was due: a tick may have filled the region. */
-	if (u->count >= u->psb_period || u->pmi)
+	if (u->pmi || (u->count >= u->psb_period && u->packet_en))
 		event_end(u);
 }
 

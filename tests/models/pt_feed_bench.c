@@ -114,7 +114,7 @@ static double now(void)
 {
 	struct timespec t;
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
 	return t.tv_sec + t.tv_nsec * 1e-9;
 }
 
@@ -131,7 +131,24 @@ static uint64_t feed_all(struct pt_unit *u, unsigned int rounds)
 	return (uint64_t)rounds * NPATH * NINSN;
 }
 
-static void measure(struct pt_unit *u, const struct mix *m, uint64_t ctl, const char *how)
+struct how {
+	const char *name;
+	uint64_t ctl, a, b;		/* and ADDR0's range */
+};
+
+#define PSB64K	(RTIT_CTL_TSCEN | 5ull << RTIT_CTL_PSBFREQ_SHIFT)
+#define FILTER	(RTIT_ADDR_CFG_FILTER << RTIT_CTL_ADDR_CFG_SHIFT(0))
+
+static const struct how hows[] = {
+	{"default", PSB64K, 0, 0},
+	{"no return compression", PSB64K | RTIT_CTL_DISRETC, 0, 0},
+	{"inside a filter", PSB64K | FILTER, 0x400000, 0x4fffff},
+	{"outside a filter", PSB64K | FILTER, 0x10000, 0x1ffff},
+	{"MTC each 320 insns", PSB64K | RTIT_CTL_MTCEN | 3 << RTIT_CTL_MTCFREQ_SHIFT, 0, 0},
+	{"CYC", PSB64K | RTIT_CTL_CYCEN, 0, 0},
+};
+
+static void measure(struct pt_unit *u, const struct mix *m, const struct how *how)
 {
 	static struct pt_regs_file regs;
 	const struct pt_unit_host host = {.memory = dram};
@@ -140,22 +157,24 @@ static void measure(struct pt_unit *u, const struct mix *m, uint64_t ctl, const 
 
 	pt_unit_init(u, &regs, NULL, &host);
 	pt_unit_wrmsr(u, MSR_RTIT_OUTPUT_MASK_PTRS, DRAM_SIZE - 1);
+	pt_unit_wrmsr(u, MSR_RTIT_ADDR0_A, how->a);
+	pt_unit_wrmsr(u, MSR_RTIT_ADDR0_B, how->b);
 	pt_unit_set_context(u, 3, 0, path[0]->start);
-	pt_unit_wrmsr(u, MSR_RTIT_CTL, ctl | RTIT_CTL_TRACEEN | RTIT_CTL_USER | RTIT_CTL_BRANCHEN);
+	pt_unit_wrmsr(u, MSR_RTIT_CTL,
+		      how->ctl | RTIT_CTL_TRACEEN | RTIT_CTL_USER | RTIT_CTL_BRANCHEN);
 	feed_all(u, 4);
 	bytes = regs.msr[1] >> 32;
 	t = now();
 	insns = feed_all(u, 100);
 	t = now() - t;
-	printf("%-16s %-22s %7.0f M insns/s  %.4f bytes/insn\n", m->name, how, insns / t / 1e6,
-	       (double)bytes / (4.0 * NPATH * NINSN));
+	printf("%-16s %-22s %7.0f M insns/s  %.4f bytes/insn\n", m->name, how->name,
+	       insns / t / 1e6, (double)bytes / (4.0 * NPATH * NINSN));
 }
 
 int main(void)
 {
-	const uint64_t psb64k = 5ull << RTIT_CTL_PSBFREQ_SHIFT;
 	struct pt_unit *u = malloc(pt_unit_size());
-	unsigned int i;
+	unsigned int i, k;
 
 	memory = malloc(DRAM_SIZE);
 	if (!u || !memory)
@@ -169,9 +188,8 @@ int main(void)
 	for (i = 0; i < sizeof(mixes) / sizeof(mixes[0]); i++) {
 		make_blocks(&mixes[i]);
 		make_path(&mixes[i]);
-		measure(u, &mixes[i], RTIT_CTL_TSCEN | psb64k, "default");
-		measure(u, &mixes[i], RTIT_CTL_TSCEN | RTIT_CTL_DISRETC | psb64k, "no return compression");
-		measure(u, &mixes[i], RTIT_CTL_TSCEN | RTIT_CTL_MTCEN | 3 << 14 | psb64k, "MTC");
+		for (k = 0; k < sizeof(hows) / sizeof(hows[0]); k++)
+			measure(u, &mixes[i], &hows[k]);
 	}
 	return 0;
 }

@@ -224,6 +224,37 @@ static void interrupts(void **state)
 				 RTIT_MASK_TABLE_SHIFT, after[i % 3]);
 }
 
+/* A region that MTCs alone fill, between branches that are never told. */
+static void interrupt_by_time(void **state)
+{
+	static union {
+		struct run r;
+		uint8_t room[sizeof(struct run) + 8];
+	} one;
+	static const uint8_t len[] = {2, 2, 2, 2};
+	struct bench *b = *state;
+	unsigned int stop, i;
+
+	for (stop = 0; stop < 2; stop++) {
+		reset(b);
+		entry(b, TABLE, 0, 0x10000 | TOPA_INT | (stop ? TOPA_STOP : 0));
+		entry(b, TABLE, 1, 0x11000);
+		assert_int_equal(pt_unit_wrmsr(b->u, MSR_RTIT_OUTPUT_BASE, TABLE), 0);
+		assert_int_equal(pt_unit_wrmsr(b->u, MSR_RTIT_CTL,
+					       CTL | RTIT_CTL_TOPA | RTIT_CTL_MTCEN), 0);
+		run_init(&one.r, b->ip, 4, len, RUN_JMP, b->ip);
+		for (i = 0; !b->interrupts && i < 30000; i++)
+			pt_unit_feed(b->u, &one.r, b->ip);
+		assert_int_equal(b->interrupts, 1);
+		if (stop)
+			assert_int_equal(b->ptrs_at_interrupt[0] >> 32, 0x1000);
+		else
+			assert_in_range(b->ptrs_at_interrupt[0] >> 32, 0, 64);
+		/* 2 bytes each 40 instructions of 4 each run, and the PSB+ at 2K. */
+		assert_in_range(i, 18000, 20480);
+	}
+}
+
 /* STOP: the region is filled to its last byte, nothing goes beyond, nor ever after. */
 static void stop(void **state)
 {
@@ -388,6 +419,7 @@ int main(void)
 		cmocka_unit_test(ring),
 		cmocka_unit_test(single_range),
 		cmocka_unit_test(interrupts),
+		cmocka_unit_test(interrupt_by_time),
 		cmocka_unit_test(stop),
 		cmocka_unit_test(handler_restarts),
 		cmocka_unit_test(operational_errors),
