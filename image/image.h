@@ -85,6 +85,11 @@ struct image_view;
 struct image_view *image_view_new(struct image_space *s);
 void image_view_free(struct image_view *v);
 void image_view_set(struct image_view *v, struct image_moment at);
+/*
+ * Where nothing is mapped or captured in v, `ahead` answers in its place (a
+ * view of a later moment, for traces whose time is coarse); NULL: nobody.
+ */
+void image_view_fall_back(struct image_view *v, struct image_view *ahead);
 /* trace_code_fn's contract; ctx is a struct image_view. */
 size_t image_view_code(void *view, uint64_t ip, uint8_t *buf, size_t len);
 

@@ -29,6 +29,7 @@ struct page {
 
 struct image_view {
 	struct image_space *space;
+	struct image_view *ahead;
 	uint64_t version;
 	size_t applied; /* entries of the space's log */
 	bool failed;	/* out of memory: nothing is known */
@@ -304,7 +305,20 @@ void image_view_set(struct image_view *v, struct image_moment at)
 	}
 }
 
+void image_view_fall_back(struct image_view *v, struct image_view *ahead)
+{
+	v->ahead = ahead;
+}
+
 /* ---- questions ---- */
+
+/* Who answers for ip: v, or the view ahead of it where v knows nothing. */
+static struct image_view *view_for(struct image_view *v, uint64_t ip)
+{
+	if (!v->ahead || find_seg(v, ip) || has_byte(find_page(v, ip), ip))
+		return v;
+	return v->ahead;
+}
 
 /* Bytes of one source at ip: captured ones first, then the file's. */
 static size_t some_code(struct image_view *v, uint64_t ip, uint8_t *buf, size_t len)
@@ -339,6 +353,7 @@ size_t image_view_code(void *view, uint64_t ip, uint8_t *buf, size_t len)
 	struct image_view *v = view;
 	size_t done = 0, n;
 
+	v = view_for(v, ip);
 	if (v->failed)
 		return 0;
 	pthread_mutex_lock(&v->space->store->lock);
@@ -410,6 +425,7 @@ bool image_view_symbol(struct image_view *v, uint64_t ip, struct image_symbol *o
 
 	memset(out, 0, sizeof(*out));
 	out->image = "?";
+	v = view_for(v, ip);
 	pthread_mutex_lock(&v->space->store->lock);
 	s = v->failed ? NULL : find_seg(v, ip);
 	if (s && s->change->path) {
@@ -437,6 +453,7 @@ bool image_view_line(struct image_view *v, uint64_t ip, struct image_line *out)
 	uint64_t vaddr;
 	bool found = false;
 
+	v = view_for(v, ip);
 	pthread_mutex_lock(&v->space->store->lock);
 	s = v->failed ? NULL : find_seg(v, ip);
 	f = s ? space_file(v->space, s->change) : NULL;

@@ -2,11 +2,12 @@
 /*
  * Recordings made elsewhere: only time tells which code stood where.  The
  * stream is cut at its TSC packets (in every PSB+, and where tracing is
- * enabled); a stretch between two of them is decoded with what was mapped by
- * its end: new code goes to empty places far more often than it replaces other
- * code.  A CPU's process is the one that it ran at the stretch's beginning.
- * So a process switch or a replaced mapping inside a stretch takes effect at
- * its end, and what ran in between may decode with errors, never unsaid.
+ * enabled).  A stretch between two of them is decoded with what was mapped at
+ * its beginning; where nothing was, with what is mapped by its end, for new
+ * code goes to empty places far more often than it replaces other code.  A
+ * CPU's process is the one that it ran at the stretch's beginning.  So a process
+ * switch or a replaced mapping inside a stretch takes effect at its end; what
+ * ran in between may decode with errors, never unsaid.
  */
 #include <string.h>
 #include "session_priv.h"
@@ -111,28 +112,25 @@ static struct session_process *process_at(struct hwt_stream *st, uint64_t tsc)
 }
 
 uint64_t foreign_cut(struct hwt_stream *st, struct image_space **space,
-		     struct image_moment *at)
+		     struct image_moment *begin, struct image_moment *end)
 {
 	struct stream_clock *c = &st->clock;
-	uint64_t begin = c->tsc;
+	struct session_process *p = st->process;
 
-	/* Nothing changes any more: no need to look at packets. */
-	if (st->info.cpu < 0 && st->process && c->tsc >= st->process->last_change) {
-		*space = st->process->space;
-		*at = (struct image_moment){0, UINT64_MAX};
-		return UINT64_MAX;
-	}
 	while (c->cut <= st->position && !c->ended) {
-		begin = c->tsc;
-		next_tsc(st);
+		c->begin = c->tsc;
+		/* Nothing changes any more: no need to look at packets. */
+		if (st->info.cpu < 0 && p && c->begin >= p->last_change) {
+			c->ended = true;
+			c->cut = c->tsc = UINT64_MAX;
+		} else {
+			next_tsc(st);
+		}
 	}
-	if (st->info.cpu >= 0) {
-		struct session_process *p = process_at(st, begin);
-
-		*space = p ? p->space : NULL;
-	} else {
-		*space = st->process ? st->process->space : NULL;
-	}
-	*at = (struct image_moment){0, c->tsc};
+	if (st->info.cpu >= 0)
+		p = process_at(st, c->begin);
+	*space = p ? p->space : NULL;
+	*begin = (struct image_moment){0, c->begin};
+	*end = (struct image_moment){0, c->tsc};
 	return c->cut;
 }

@@ -219,7 +219,9 @@ static void finish_index(struct hwt_session *s)
 		if (st->nchunks)
 			sum_up(st);
 		if (!s->info.ours && st->info.cpu < 0)
-			st->process = idmap_get(&s->pids, st->info.pid);
+			st->process = idmap_get(&s->pids, st->info.pid == UINT32_MAX
+								  ? st->info.tid
+								  : st->info.pid);
 		/* perf names every thread of the system; those without trace are none of
 		 * ours. */
 		if (st->nchunks || s->info.ours) {

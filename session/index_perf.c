@@ -126,6 +126,15 @@ static int on_cpu(struct hwt_session *s, const struct perfdata_event *ev)
 	return 0;
 }
 
+static int on_start(struct hwt_session *s, const struct perfdata_event *ev)
+{
+	/* Its AUXTRACE records will name the thread, but not the process. */
+	if (!perfdata_info(s->file)->per_cpu && !idmap_get(&s->tids, ev->tid) &&
+	    !index_add_stream(s, ev->pid, ev->tid, -1))
+		return -ENOMEM;
+	return on_cpu(s, ev);
+}
+
 static int on_exit(struct hwt_session *s, const struct perfdata_event *ev)
 {
 	struct hwt_stream *st = idmap_get(&s->tids, ev->tid);
@@ -146,8 +155,9 @@ int index_perf(struct hwt_session *s, const struct perfdata_event *ev)
 		return on_fork(s, ev);
 	case PERFDATA_EXIT:
 		return on_exit(s, ev);
-	case PERFDATA_SWITCH:
 	case PERFDATA_ITRACE_START:
+		return on_start(s, ev);
+	case PERFDATA_SWITCH:
 		return on_cpu(s, ev);
 	default:
 		return 0;

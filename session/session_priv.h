@@ -46,6 +46,7 @@ struct stream_chunk {
 struct stream_clock {
 	uint64_t	position;	/* of what is looked at next */
 	uint64_t	cut, tsc;	/* the last one found: its position and value */
+	uint64_t	begin;		/* value of the one before */
 	size_t		chunk;
 	struct pt_packet_state state;
 	bool		synced, ended;
@@ -69,7 +70,8 @@ struct hwt_stream {
 	/* Decoding; NULL decoder: not begun. */
 	struct pt_decoder *decoder;
 	struct image_view *view;
-	struct image_space *space;	/* that the view is of */
+	struct image_view *ahead;	/* foreign: what is mapped by the stretch's end */
+	struct image_space *space;	/* that the views are of */
 	struct image_moment at;
 	uint64_t	position;	/* of the next byte to feed */
 	size_t		chunk, next_switch, next_cpu;
@@ -132,6 +134,6 @@ int raw_open(struct hwt_session *s, const struct hwt_session_options *o, char **
 
 /* foreign.c: where to cut a stream so that its images can change by time. */
 uint64_t foreign_cut(struct hwt_stream *st, struct image_space **space,
-		     struct image_moment *at);
+		     struct image_moment *begin, struct image_moment *end);
 
 #endif

@@ -44,9 +44,11 @@ void hwt_stream_close(struct hwt_stream *st)
 {
 	pt_decoder_free(st->decoder);
 	image_view_free(st->view);
+	image_view_free(st->ahead);
 	free(st->buffer);
 	st->decoder = NULL;
 	st->view = NULL;
+	st->ahead = NULL;
 	st->space = NULL;
 	st->buffer = NULL;
 	free(st->dump_buffer);
@@ -95,16 +97,38 @@ static int move_view(struct hwt_stream *st, struct image_space *space,
 	return 0;
 }
 
+/* Foreign: by time, with a look ahead. */
+static int follow_time(struct hwt_stream *st, uint64_t *limit)
+{
+	struct image_moment begin, end;
+	struct image_space *space, *before = st->space;
+	int ret;
+
+	*limit = foreign_cut(st, &space, &begin, &end);
+	ret = move_view(st, space, begin);
+	if (ret)
+		return ret;
+	if (space != before) {
+		image_view_free(st->ahead);
+		st->ahead = space ? image_view_new(space) : NULL;
+		if (space && !st->ahead)
+			return -ENOMEM;
+	}
+	if (!st->ahead)
+		return 0;
+	image_view_set(st->ahead, end);
+	image_view_fall_back(st->view, st->ahead);
+	return 0;
+}
+
 /* Moves the view to what holds at st->position; *limit: up to where. */
 static int follow_image(struct hwt_stream *st, uint64_t *limit)
 {
 	struct image_space *space = st->space;
 	struct image_moment at = st->at;
 
-	if (st->session->file && !st->session->info.ours) {
-		*limit = foreign_cut(st, &space, &at);
-		return move_view(st, space, at);
-	}
+	if (st->session->file && !st->session->info.ours)
+		return follow_time(st, limit);
 	while (st->next_switch < st->nswitches &&
 	       st->switches[st->next_switch].position <= st->position) {
 		space = st->switches[st->next_switch].space;
