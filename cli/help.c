@@ -68,6 +68,7 @@ void help_table(void)
 {
 	int i;
 
+	table_rows(&hwt8_command, "-");
 	for (i = 0; commands[i]; i++)
 		table_rows(commands[i], commands[i]->name);
 }

@@ -10,7 +10,8 @@
 #include <string.h>
 
 const struct command *const commands[] = {
-	&report_cmd, &calls_cmd, &script_cmd, &dump_cmd, &info_cmd, &help_cmd, NULL
+	&record_cmd, &report_cmd, &calls_cmd, &script_cmd, &dump_cmd, &info_cmd, &list_cmd,
+	&help_cmd, NULL
 };
 
 const struct command *command_find(const char *name)
@@ -103,7 +104,7 @@ int main(int argc, char **argv)
 	}
 	c = command_find(argv[1]);
 	if (!c)
-		return failure("there is no subcommand '%s'; see hwt --help", argv[1]);
+		return run_command(&hwt8_command, argc - 1, argv + 1);
 	message_set_command(c->name);
 	return run_command(c, argc - 2, argv + 2);
 }

@@ -50,6 +50,13 @@ static void text_symbol(struct script *s, uint64_t ip)
 			out_str(s->out, "+0x");
 			out_hex(s->out, ip - sym.start);
 		}
+	} else if (sym.image && sym.image[0] == '/' && !wants(s, SCRIPT_IMAGE)) {
+		/* No name: at least where to look for it. */
+		out_char(s->out, '[');
+		out_printable(s->out, strrchr(sym.image, '/') + 1);
+		out_str(s->out, "+0x");
+		out_hex(s->out, ip - sym.image_base);
+		out_char(s->out, ']');
 	} else {
 		out_str(s->out, "[unknown]");
 	}

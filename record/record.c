@@ -85,9 +85,7 @@ static int setup(struct recorder *r)
 	if (!r->records || r->event_fd < 0)
 		return recorder_fail(r, -ENOMEM, "out of memory or descriptors");
 	err = hwt_dev_open(r->opt->host, "/dev/hwt", &r->hwt);
-	if (err)
-		return recorder_fail(r, err, "/dev/hwt: %s", strerror(-err));
-	return find_backend(r);
+	return err ? recorder_fail(r, err, "/dev/hwt: %s", strerror(-err)) : 0;
 }
 
 /* The file is made only once the program is known to start. */
@@ -265,7 +263,10 @@ static int run_target(struct recorder *r)
 {
 	int err, closed;
 
-	err = open_output(r);
+	/* A virtual unit exists, and tells what it can do, once its CPU does. */
+	err = find_backend(r);
+	if (!err)
+		err = open_output(r);
 	if (!err)
 		err = context_open(r, (uint32_t)r->pid);
 	if (!err)

@@ -442,10 +442,11 @@ static void failures_before_the_target_runs(void **state)
 
 static void other_backend(void **state)
 {
+	static const struct fake_step script[] = { { .op = FAKE_END } };
 	struct run t = { .opt = defaults() };
 
 	t.opt.backend = "none";
-	run(&t, &(struct fake_options){ 0 });
+	run(&t, &(struct fake_options){ .script = script });
 	assert_int_equal(t.err, -ENXIO);
 	assert_string_equal(t.error, "backend 'none' has no trace unit here");
 }
