@@ -24,6 +24,7 @@ struct expect {
 	int processes;
 	bool prefix;		/* the log may go on: threads killed while running */
 	uint64_t insns;		/* exactly; 0: any */
+	bool record_only;	/* no log, no decoding: for its cost */
 };
 
 static int failures;
@@ -156,7 +157,7 @@ static void parse(int argc, char **argv, struct owner_options *o, struct expect 
 {
 	int c;
 
-	while ((c = getopt(argc, argv, "+fFRp:T:P:s:S:r:c:k:oli:")) != -1) {
+	while ((c = getopt(argc, argv, "+fFRp:T:P:s:S:r:c:k:oli:n")) != -1) {
 		switch (c) {
 		case 'f':
 			o->flags |= VTU_F_FOLLOW;
@@ -197,6 +198,9 @@ static void parse(int argc, char **argv, struct owner_options *o, struct expect 
 		case 'l':
 			x->prefix = true;
 			break;
+		case 'n':
+			x->record_only = true;
+			break;
 		case 'i':
 			x->insns = strtoull(optarg, NULL, 0);
 			break;
@@ -215,6 +219,8 @@ int main(int argc, char **argv)
 	int err;
 
 	parse(argc, argv, &o, &x);
+	if (x.record_only)
+		o.flags &= ~VTU_F_LOG;
 	if (argc - optind < 3)
 		return 2;
 	o.qemu = argv[optind];
@@ -230,7 +236,7 @@ int main(int argc, char **argv)
 	err = owner_run(&w, &o);
 	if (err)
 		fail("cannot run %s: %s", o.argv[0], strerror(-err));
-	else
+	else if (!x.record_only)
 		check(&w, &x);
 	if (!getenv("VTU_E2E_KEEP"))
 		nftw(dir, unlink_one, 8, FTW_DEPTH | FTW_PHYS);
