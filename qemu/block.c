@@ -14,11 +14,12 @@
 #define MAX_LENGTH	16
 #define PAGE		4096u
 #define TABLE_BITS	16
+#define LINE		64u
 
-/* Runs by first address. vtu.lock */
-static struct run *table[1u << TABLE_BITS];
+/* By first address. vtu.lock */
+static struct block_info *table[1u << TABLE_BITS];
 
-static struct run **bucket(uint64_t start)
+static struct block_info **bucket(uint64_t start)
 {
 	return &table[start * 0x9e3779b97f4a7c15ull >> (64 - TABLE_BITS)];
 }
@@ -73,79 +74,111 @@ static void list(struct listing *l, struct qemu_plugin_tb *tb)
 	l->bytes = at;
 }
 
-static struct run *run_make(const struct listing *l)
+static void *allocate(size_t n)
 {
-	struct run *r = calloc(1, run_size((uint32_t)l->n) + sizeof(struct block_info) + 16);
-	struct block_info *info;
+	void *p = aligned_alloc(LINE, (n + LINE - 1) & ~(size_t)(LINE - 1));
 
-	if (!r)
+	if (!p)
+		plugin_refuse("no memory for a translated block");
+	return p;
+}
+
+static struct run *copy(const struct run *r)
+{
+	size_t n = run_size(r->ninsn);
+
+	return memcpy(allocate(n), r, n);
+}
+
+/* Gives the front something to hide: from now on `real` tells the truth. */
+static void set_flags(struct block_info *b, uint32_t flags)
+{
+	b->flags |= flags;
+	if (b->flags & (R_LEAVE | R_ENTER) && b->real == b->front)
+		b->real = copy(b->front);
+	if (b->flags & R_LEAVE)
+		b->front->fall = b->front->taken = RUN_NOWHERE;
+	if (b->flags & R_ENTER)
+		__atomic_store_n(&b->front->start, NO_START, __ATOMIC_RELEASE);
+}
+
+static struct block_info *make(const struct listing *l)
+{
+	struct run *r = allocate(run_size((uint32_t)l->n));
+	struct block_info *b = calloc(1, sizeof(*b));
+
+	if (!b)
 		plugin_refuse("no memory for a translated block");
 	run_init(r, l->start, (uint32_t)l->n, l->len, (enum run_end)l->last.kind,
 		 l->last.target);
-	info = (struct block_info *)(((uintptr_t)r + run_size((uint32_t)l->n) + 7) &
-				     ~(uintptr_t)7);
-	r->priv = info;
-	return r;
+	r->priv = b;
+	b->front = b->real = r;
+	if (r->push) {		/* a call to be remembered: out of line */
+		b->real = copy(r);
+		r->fall = RUN_NOWHERE;
+	}
+	return b;
 }
 
 /*
  * A conditional branch to what follows: two runs, of which the one can only
  * fall through and the other only be taken.
  */
-static void split_outcomes(struct run *r, const struct listing *l)
+static void split_outcomes(struct block_info *b, const struct listing *l)
 {
-	struct block_info *info = block_info(r);
 	size_t n = l->len[l->n - 1];
 
-	if (r->kind != RUN_JCC || r->target != r->end)
+	if (b->real->kind != RUN_JCC || b->real->target != b->real->end)
 		return;
-	info->taken = run_make(l);
-	info->taken->fall = RUN_NOWHERE;
-	r->taken = RUN_NOWHERE;
-	memcpy(info->last_insn, l->code + l->bytes - n, n);
-	r->flags |= R_NEXT | R_LEAVE;
+	set_flags(b, R_NEXT | R_LEAVE);
+	b->taken = copy(b->real);
+	b->taken->fall = RUN_NOWHERE;
+	b->real->taken = RUN_NOWHERE;
+	memcpy(b->last_insn, l->code + l->bytes - n, n);
 }
 
-static void run_free(struct run *r)
+static void release(struct block_info *b)
 {
-	free(block_info(r)->taken);
-	free(r);
+	if (b->real != b->front)
+		free(b->real);
+	free(b->front);
+	free(b->taken);
+	free(b);
 }
 
-static void insert(struct run *r)
+static void insert(struct block_info *b)
 {
-	struct run **head = bucket(r->start);
+	struct block_info **head = bucket(b->real->start);
 
-	block_info(r)->next_by_start = *head;
-	*head = r;
+	b->next_by_start = *head;
+	*head = b;
 }
 
-static bool being_executed(const struct run *r)
+static bool being_executed(const struct block_info *b)
 {
 	uint32_t i;
 
 	for (i = 0; i < vtu.nvcpus; i++)
-		if (vtu.vcpus[i] && vtu.vcpus[i]->prev == r)
+		if (vtu.vcpus[i] && vtu.vcpus[i]->prev == b->front)
 			return true;
 	return false;
 }
 
 void block_flush(qemu_plugin_id_t id)
 {
+	struct block_info **link, *b;
 	size_t i;
 
 	pthread_mutex_lock(&vtu.lock);
-	code_forget_runs();
+	code_forget_blocks();
 	for (i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
-		struct run **link = &table[i], *r;
-
-		while ((r = *link)) {
-			if (being_executed(r)) {
-				link = &block_info(r)->next_by_start;
+		for (link = &table[i]; (b = *link);) {
+			if (being_executed(b)) {
+				link = &b->next_by_start;
 				continue;
 			}
-			*link = block_info(r)->next_by_start;
-			run_free(r);
+			*link = b->next_by_start;
+			release(b);
 		}
 	}
 	pthread_mutex_unlock(&vtu.lock);
@@ -154,65 +187,69 @@ void block_flush(qemu_plugin_id_t id)
 
 void block_mark_handler(uint64_t start)
 {
-	struct run *r;
+	struct block_info *b;
 
-	for (r = *bucket(start); r; r = block_info(r)->next_by_start)
-		if (r->start == start)
-			r->flags |= R_HANDLER | R_ENTER;
+	for (b = *bucket(start); b; b = b->next_by_start)
+		if (b->real->start == start)
+			set_flags(b, R_HANDLER | R_ENTER);
 }
 
 /* The flags that where the code lies gives it. vtu.lock */
-static void place(struct run *r, const struct listing *l)
+static void place(struct block_info *b, const struct listing *l)
 {
-	uint32_t where = maps_flags(r->start, r->end - r->start);
+	uint64_t start = b->real->start;
+	uint32_t where = maps_flags(start, b->real->end - start);
 
 	if ((l->atomic && vtu.parallel) || !(where & MAP_KNOWN) || where & MAP_WRITABLE)
-		r->flags |= R_CUT | R_LEAVE | R_ENTER;
-	if (signals_is_handler(r->start))
-		r->flags |= R_HANDLER | R_ENTER;
+		set_flags(b, R_CUT | R_LEAVE | R_ENTER);
+	if (signals_is_handler(start))
+		set_flags(b, R_HANDLER | R_ENTER);
 	if (!(where & MAP_KNOWN) || !(where & MAP_CLEAN))
-		code_capture(r, l->code);
+		code_capture(b, l->code);
 }
 
-static void translate_kernel(struct qemu_plugin_tb *tb)
+static struct block_info *translate_kernel(uint64_t start)
 {
-	static const uint8_t one = 1;
-	struct run *r = calloc(1, run_size(1) + sizeof(struct block_info) + 16);
+	static const struct listing l = {.n = 1, .len = {1}};
+	struct listing *one = memcpy(allocate(sizeof(l)), &l, sizeof(l));
+	struct block_info *b;
 
-	if (!r)
-		plugin_refuse("no memory for a translated block");
-	run_init(r, qemu_plugin_tb_vaddr(tb), 1, &one, RUN_SEQ, 0);
-	r->priv = (void *)(((uintptr_t)r + run_size(1) + 7) & ~(uintptr_t)7);
-	r->flags = R_KERNEL | R_ENTER;
-	pthread_mutex_lock(&vtu.lock);
-	insert(r);
-	pthread_mutex_unlock(&vtu.lock);
-	qemu_plugin_register_vcpu_tb_exec_cb(tb, vcpu_exec_thunk, QEMU_PLUGIN_CB_NO_REGS, r);
+	one->start = start;
+	b = make(one);
+	free(one);
+	set_flags(b, R_KERNEL | R_ENTER);
+	return b;
+}
+
+static struct block_info *translate(struct qemu_plugin_tb *tb)
+{
+	static struct listing l;	/* vtu.lock */
+	struct block_info *b;
+
+	list(&l, tb);
+	b = make(&l);
+	split_outcomes(b, &l);
+	place(b, &l);
+	if (vtu.flags & VTU_F_LOG)
+		execlog_translate(tb, l.n);
+	if (b->flags & R_CUT)
+		qemu_plugin_register_vcpu_insn_exec_cb(
+			qemu_plugin_tb_get_insn(tb, l.n - 1), vcpu_reached,
+			QEMU_PLUGIN_CB_NO_REGS, NULL);
+	return b;
 }
 
 void block_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 {
-	static struct listing l;	/* translation is serialised by vtu.lock */
-	struct run *r;
+	uint64_t start = qemu_plugin_tb_vaddr(tb);
+	struct block_info *b;
 
 	if (vtu.inert)
 		return;
-	if (vtu.guest->is_kernel_page(qemu_plugin_tb_vaddr(tb))) {
-		translate_kernel(tb);
-		return;
-	}
 	pthread_mutex_lock(&vtu.lock);
-	list(&l, tb);
-	r = run_make(&l);
-	split_outcomes(r, &l);
-	place(r, &l);
-	insert(r);
-	if (vtu.flags & VTU_F_LOG)
-		execlog_translate(tb, l.n);
-	if (r->flags & R_CUT)
-		qemu_plugin_register_vcpu_insn_exec_cb(
-			qemu_plugin_tb_get_insn(tb, l.n - 1), vcpu_reached,
-			QEMU_PLUGIN_CB_NO_REGS, NULL);
+	b = vtu.guest->is_kernel_page(start) ? translate_kernel(start) : translate(tb);
+	insert(b);
 	pthread_mutex_unlock(&vtu.lock);
-	qemu_plugin_register_vcpu_tb_exec_cb(tb, vcpu_exec_thunk, QEMU_PLUGIN_CB_NO_REGS, r);
+	qemu_plugin_register_vcpu_tb_exec_cb(tb, vcpu_exec_thunk, QEMU_PLUGIN_CB_NO_REGS,
+					     b->front);
 }

@@ -7,14 +7,9 @@
 
 /* The translation callback. */
 void block_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb);
-/* The code cache was emptied: all runs but those being executed are free. */
+/* The code cache was emptied: all blocks but those being executed are free. */
 void block_flush(qemu_plugin_id_t id);
-/* A handler at `start`: flags the runs that begin there.  vtu.lock is held. */
+/* A handler at `start`: flags the blocks that begin there.  vtu.lock is held. */
 void block_mark_handler(uint64_t start);
-
-static inline struct block_info *block_info(const struct run *r)
-{
-	return r->priv;
-}
 
 #endif

@@ -15,7 +15,7 @@
 struct shadow {
 	struct shadow *next;
 	uint64_t page;			/* address */
-	struct run *runs;		/* that begin here, by next_by_page */
+	struct block_info *blocks;	/* that begin here, by next_by_page */
 	uint64_t valid[PAGE / 64];	/* a bit a byte */
 	uint8_t bytes[PAGE];
 };
@@ -127,20 +127,20 @@ static void enqueue(uint64_t addr, const uint8_t *bytes, uint32_t n)
 	queue_tail += p.span;
 }
 
-/* Runs of the page that have bytes in [addr, end) are of the past. */
+/* Blocks of the page that have bytes in [addr, end) are of the past. */
 static void mark_stale(struct shadow *s, uint64_t addr, uint64_t end)
 {
-	struct run **link, *r;
+	struct block_info **link, *b;
 
 	if (!s)
 		return;
-	for (link = &s->runs; (r = *link);) {
-		if (r->end <= addr || r->start >= end) {
-			link = &block_info(r)->next_by_page;
+	for (link = &s->blocks; (b = *link);) {
+		if (b->real->end <= addr || b->real->start >= end) {
+			link = &b->next_by_page;
 			continue;
 		}
-		r->flags |= R_STALE;
-		*link = block_info(r)->next_by_page;
+		b->flags |= R_STALE;
+		*link = b->next_by_page;
 	}
 }
 
@@ -154,8 +154,9 @@ static void attention_locked(void)
 					  __ATOMIC_SEQ_CST);
 }
 
-void code_capture(struct run *r, const uint8_t *bytes)
+void code_capture(struct block_info *b, const uint8_t *bytes)
 {
+	const struct run *r = b->real;
 	uint32_t n = (uint32_t)(r->end - r->start);
 	int what = compare(r->start, bytes, n);
 	struct shadow *s;
@@ -174,8 +175,8 @@ void code_capture(struct run *r, const uint8_t *bytes)
 	}
 	s = find(r->start);
 	if (s) {
-		block_info(r)->next_by_page = s->runs;
-		s->runs = r;
+		b->next_by_page = s->blocks;
+		s->blocks = b;
 	}
 	if (what == DIFFERENT)
 		attention_locked();
@@ -184,14 +185,14 @@ void code_capture(struct run *r, const uint8_t *bytes)
 				  __ATOMIC_SEQ_CST);
 }
 
-void code_forget_runs(void)
+void code_forget_blocks(void)
 {
 	struct shadow *s;
 	size_t i;
 
 	for (i = 0; i < sizeof(table) / sizeof(table[0]); i++)
 		for (s = table[i]; s; s = s->next)
-			s->runs = NULL;
+			s->blocks = NULL;
 }
 
 void code_forget(uint64_t addr, uint64_t len)
@@ -281,7 +282,7 @@ void code_attend(struct vcpu *v, const struct run *c)
 	uint64_t generation;
 
 	/* Old code, about to run once more: afterwards. */
-	if (c->flags & R_STALE)
+	if (run_info(c)->flags & R_STALE)
 		return;
 	__atomic_and_fetch(&v->block->attention, ~VTU_ATTN_CODE, __ATOMIC_SEQ_CST);
 	generation = __atomic_load_n(&vtu.generation, __ATOMIC_SEQ_CST);

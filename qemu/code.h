@@ -9,12 +9,12 @@
 #include "vcpu.h"
 
 /*
- * r, of these bytes, is in no file: queues what is new of it.  Where bytes
+ * b, of these bytes, is in no file: queues what is new of it.  Where bytes
  * differ from what was there before, a new generation begins.  vtu.lock is held.
  */
-void code_capture(struct run *r, const uint8_t *bytes);
-/* The code cache was emptied: no run is known any more.  vtu.lock is held. */
-void code_forget_runs(void);
+void code_capture(struct block_info *b, const uint8_t *bytes);
+/* The code cache was emptied: no block is known any more.  vtu.lock is held. */
+void code_forget_blocks(void);
 /* [addr, addr + len) was unmapped. */
 void code_forget(uint64_t addr, uint64_t len);
 /* Pages that a file held will be writable: remembers what they hold. */

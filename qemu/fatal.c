@@ -26,13 +26,14 @@ static bool is_fault(int sig)
 /* What of prev retired before the instruction at ip, which the signal stopped. */
 static void settle(struct vcpu *v, uint64_t ip, bool fault)
 {
-	int n = fault ? vcpu_index_of(v->prev, ip) : -1;
+	const struct run *p = run_real(v->prev);
+	int n = fault ? vcpu_index_of(p, ip) : -1;
 
 	execlog_end(v, ip, fault);
 	if (!v->in)
 		return;
 	if (n > 0)
-		pt_unit_run(&v->unit, v->prev, (uint32_t)n, ip);
+		pt_unit_run(&v->unit, p, (uint32_t)n, ip);
 	else if (n < 0)
 		vcpu_retire(v, ip);
 	vcpu_leave(v, ip);

@@ -33,7 +33,7 @@
 
 #define MAX_VCPUS	65536u	/* more threads than a kernel gives us */
 
-/* run.flags: what keeps a run out of the fast path. */
+/* block_info.flags */
 #define R_LEAVE		0x01u	/* as the block that was left: its end needs a look */
 #define R_ENTER		0x02u	/* as the block that is entered: its start needs one */
 #define R_CUT		0x04u	/* may be cut short: `reached` tells whether it was */
@@ -42,13 +42,23 @@
 #define R_STALE		0x20u	/* the code was rewritten after it was translated */
 #define R_HANDLER	0x40u	/* a signal handler was installed here */
 
-/* What a run belongs to: run.priv. */
+/*
+ * A translated block: run.priv.  QEMU's callback is given its front, a run that
+ * the inline feed reads.  Where a block needs more than that, the front hides
+ * what it knows (no successors, no start), so that no comparison of the fast
+ * path succeeds, and `real` is a whole copy.
+ */
 struct block_info {
-	struct run *next_by_start;	/* hash chain */
-	struct run *next_by_page;	/* runs of captured code */
+	struct run *front, *real;
 	struct run *taken;		/* R_NEXT: the same run, branch taken */
+	struct block_info *next_by_start;	/* hash chain */
+	struct block_info *next_by_page;	/* of captured code */
+	uint32_t flags;			/* R_* */
 	uint8_t last_insn[16];		/* R_NEXT */
 };
+
+/* Never equal to a successor: those that do not exist are RUN_NOWHERE. */
+#define NO_START	(RUN_NOWHERE + 1)
 
 struct vcpu;
 

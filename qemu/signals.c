@@ -87,7 +87,7 @@ static bool find_frame(struct vcpu *v, struct guest_sigframe *f)
 
 bool signals_entry(struct vcpu *v, const struct run *c)
 {
-	const struct run *p = v->prev;
+	const struct run *p = run_real(v->prev);
 	struct guest_sigframe f;
 	int i;
 

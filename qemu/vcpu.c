@@ -22,8 +22,12 @@
 
 __thread struct vcpu *vcpu_self;
 
+static struct block_info outside_info = {
+	.front = &vcpu_outside, .real = &vcpu_outside, .flags = R_LEAVE,
+};
+
 struct run vcpu_outside = {
-	.fall = RUN_NOWHERE, .taken = RUN_NOWHERE, .kind = RUN_FAR, .flags = R_LEAVE,
+	.fall = RUN_NOWHERE, .taken = RUN_NOWHERE, .kind = RUN_FAR, .priv = &outside_info,
 };
 
 static void *unit_memory(void *ctx, uint64_t addr, uint64_t len)
@@ -182,35 +186,35 @@ int vcpu_index_of(const struct run *r, uint64_t ip)
 static bool leads_to(const struct run *r, uint64_t next)
 {
 	return next == r->fall || next == r->taken ||
-	       (r->kind >= RUN_JMP_IND && r->kind != RUN_FAR) ||
-	       (r->flags & R_NEXT && next == r->end);
+	       (r->kind >= RUN_JMP_IND && r->kind != RUN_FAR);
 }
 
 static void feed(struct vcpu *v, const struct run *p, uint64_t next)
 {
-	const struct block_info *info = p->priv;
+	const struct block_info *info = run_info(p);
 
-	if (p->flags & R_NEXT && next == p->end &&
+	if (info->flags & R_NEXT && next == p->end &&
 	    vtu.guest->branch_taken(v->env, info->last_insn, p->len[p->ninsn - 1]))
 		p = info->taken;
-	pt_unit_feed(&v->unit, p, next);
+	pt_unit_run(&v->unit, p, p->ninsn, next);
 }
 
 void vcpu_retire(struct vcpu *v, uint64_t next)
 {
-	const struct run *p = v->prev;
+	const struct run *p = run_real(v->prev);
+	bool whole = !(run_info(p)->flags & R_CUT) || v->reached;
 	int n;
 
 	if (p == &vcpu_outside)
 		return;
-	if (p->kind == RUN_FAR && (!(p->flags & R_CUT) || v->reached)) {
+	if (p->kind == RUN_FAR && whole) {
 		/* INT3 and the like: no system call told of it. */
 		pt_unit_far(&v->unit, p, CPL_KERNEL, 0, vtu.guest->kernel_ip);
 		v->in = false;
 		v->prev = &vcpu_outside;
 		return;
 	}
-	if (leads_to(p, next) && (!(p->flags & R_CUT) || v->reached)) {
+	if (leads_to(p, next) && whole) {
 		feed(v, p, next);
 		return;
 	}
@@ -239,7 +243,7 @@ static void enter(struct vcpu *v, uint64_t at)
 
 void vcpu_syscall(struct vcpu *v)
 {
-	struct run *p = v->prev;
+	const struct run *p = run_real(v->prev);
 
 	execlog_syscall(v);
 	if (v->in && p->kind == RUN_FAR && p != &vcpu_outside)
@@ -293,16 +297,16 @@ static void begin(struct vcpu *v, const struct run *c, struct guest_env *env)
 		window_hook(v, VTU_HOOK_THREAD_CREATE, 0, 0, 0);
 }
 
-static __attribute__((noinline)) void exec_slow(struct vcpu *v, struct run *p,
-						struct run *c, struct guest_env *env)
+static void exec_special(struct vcpu *v, const struct run *c, struct guest_env *env)
 {
-	v->prev = p;
+	uint32_t flags = run_info(c)->flags;
+
 	if (v->mode == VCPU_FRESH)
 		begin(v, c, env);
 	if (v->mode != VCPU_LIVE)
 		return;
 	v->env = env;
-	if (!(c->flags & R_HANDLER) || !signals_entry(v, c))
+	if (!(flags & R_HANDLER) || !signals_entry(v, c))
 		if (v->in)
 			vcpu_retire(v, c->start);
 	if (v->block->state != VTU_RUNNING)
@@ -316,36 +320,45 @@ static __attribute__((noinline)) void exec_slow(struct vcpu *v, struct run *p,
 		enter(v, c->start);
 	execlog_resume(v, c);
 	v->reached = false;
-	if (c->flags & R_KERNEL)
+	if (flags & R_KERNEL)
 		vcpu_leave(v, c->start);
 	if (!v->in)
 		v->unit.insns += c->ninsn;	/* time passes untraced, too */
-	v->prev = v->in ? c : &vcpu_outside;
+	v->prev = v->in ? run_info(c)->front : &vcpu_outside;
+}
+
+static __attribute__((noinline)) void exec_slow(struct vcpu *v, struct run *front,
+						struct guest_env *env)
+{
+	const struct run *p = run_real(v->prev), *c = run_real(front);
+	uint64_t next = c->start;
+
+	if (unlikely(run_info(p)->flags & R_LEAVE || run_info(c)->flags & R_ENTER ||
+		     v->block->attention)) {
+		exec_special(v, c, env);
+	} else if (leads_to(p, next)) {
+		v->prev = front;	/* first: the unit may raise its interrupt */
+		pt_unit_run(&v->unit, p, p->ninsn, next);
+	} else if (p != c || p->ninsn != 1 || p->kind != RUN_SEQ) {
+		exec_special(v, c, env);
+	}
+	/* Else a REP that comes back to itself: not retired yet. */
 }
 
 /* Called through the thunk, which adds the emulator's state. */
 __attribute__((visibility("hidden"), used)) void
-vcpu_exec(unsigned int index, struct run *c, struct guest_env *env);
+vcpu_exec(unsigned int index, struct run *front, struct guest_env *env);
 
-void vcpu_exec(unsigned int index, struct run *c, struct guest_env *env)
+void vcpu_exec(unsigned int index, struct run *front, struct guest_env *env)
 {
 	struct vcpu *v = vtu.vcpus[index];
-	struct run *p = v->prev;
-	uint64_t next = c->start;
 
-	v->prev = c;
-	if (unlikely((p->flags & R_LEAVE) | (c->flags & R_ENTER) | v->block->attention)) {
-		exec_slow(v, p, c, env);
+	if (unlikely(v->block->attention) ||
+	    unlikely(!pt_unit_try(&v->unit, v->prev, front->start))) {
+		exec_slow(v, front, env);
 		return;
 	}
-	if (unlikely(!(next == p->taken) & !(next == p->fall) & (p->kind < RUN_JMP_IND))) {
-		/* A REP that comes back to itself: not retired yet. */
-		if (p == c && p->ninsn == 1 && p->kind == RUN_SEQ)
-			return;
-		exec_slow(v, p, c, env);
-		return;
-	}
-	pt_unit_feed(&v->unit, p, next);
+	v->prev = front;
 }
 
 /*

@@ -12,9 +12,10 @@ enum vcpu_mode {
 };
 
 struct vcpu {
-	struct pt_unit unit;
-	struct run *prev;		/* block that is being executed */
+	/* Read at each block, as are the unit's first fields. */
+	struct run *prev;		/* front of the block that is being executed */
 	struct vtu_block *block;	/* never NULL: a private one when it has none */
+	struct pt_unit unit;
 	struct guest_env *env;		/* the emulator's state of this vCPU */
 	bool in;			/* the unit was told that we are in guest code */
 	bool reached;			/* prev (R_CUT) got to its last instruction */
@@ -33,8 +34,18 @@ struct vcpu {
 /* The calling thread's, once it has run. */
 extern __thread struct vcpu *vcpu_self;
 
-/* The run that stands for "outside of guest code". */
+/* The block that stands for "outside of guest code". */
 extern struct run vcpu_outside;
+
+static inline struct block_info *run_info(const struct run *r)
+{
+	return r->priv;
+}
+
+static inline const struct run *run_real(const struct run *r)
+{
+	return run_info(r)->real;
+}
 
 void vcpu_init(qemu_plugin_id_t id, unsigned int index);
 /* The exec callback, before the thunk: entry of QEMU. */
@@ -59,7 +70,7 @@ static inline bool vcpu_tracing(const struct vcpu *v)
 void vcpu_retire(struct vcpu *v, uint64_t next);
 /* Stops the stream before the instruction at `at`, which was not executed. */
 void vcpu_leave(struct vcpu *v, uint64_t at);
-/* Index of the instruction at ip in r, or -1. */
+/* Index of the instruction at ip in r (a real one), or -1. */
 int vcpu_index_of(const struct run *r, uint64_t ip);
 /* A system call was made: prev's last instruction. */
 void vcpu_syscall(struct vcpu *v);

@@ -31,4 +31,21 @@ static inline void pt_unit_feed(struct pt_unit *u, const struct run *r, uint64_t
 	u->depth = depth < PT_CALL_DEPTH ? depth : PT_CALL_DEPTH;
 }
 
+/*
+ * The same for feeders that look at every run themselves: does nothing and says
+ * false where pt_unit_feed would go out of line.  r ends in no call that is to be
+ * remembered (push); such runs hide it by a fall of RUN_NOWHERE.
+ */
+static inline bool pt_unit_try(struct pt_unit *u, const struct run *r, uint64_t next)
+{
+	bool taken = next == r->taken;
+	uint64_t tnt = u->tnt << r->outcome | taken;
+
+	if (__builtin_expect(!(taken | (next == r->fall)) | (tnt >= u->tnt_limit), 0))
+		return false;
+	u->tnt = tnt;
+	u->insns += r->ninsn;
+	return true;
+}
+
 #endif
