@@ -318,6 +318,7 @@ static void on_fup_off(struct pt_decoder *d, uint64_t ip)
 {
 	if (d->bind) {
 		tell_bound(d, ip);
+		apply_mode(d);
 		return;
 	}
 	flow_while_off(d);
@@ -476,6 +477,12 @@ static void then_psb(struct pt_decoder *d, int error)
 		emit_error(d, error, d->cur_ip);
 		open_gap(d, TRACE_GAP_NONE, 0);
 	}
+	if (!error && mode && mode != d->mode && d->mode_told) {
+		/* Modes change at branches: one is missing. */
+		error = TRACE_ERR_UNEXPECTED;
+		emit_error(d, error, d->cur_ip);
+		open_gap(d, TRACE_GAP_NONE, 0);
+	}
 	d->mode_next = mode;
 	if (error)
 		enable(d, d->psb_ip);
@@ -525,22 +532,19 @@ static void on_psbend(struct pt_decoder *d, const struct pt_packet *pkt)
 
 static void on_mode_exec(struct pt_decoder *d, const struct pt_packet *pkt)
 {
-	bool iflag = pkt->payload & 4;
-
 	if (!pkt->count) {
 		pt_flow_error(d, TRACE_ERR_MODE, where(d));
 		return;
 	}
-	/* With event trace, a change of IF is told alone: MODE.Exec, FUP. */
-	if (d->state == PT_STATE_ON && !d->in_psb && !d->async)
-		d->bind |= iflag != d->iflag ? PT_BIND_ALONE : PT_BIND_ASYNC;
-	d->iflag = iflag;
+	/* Before a TIP it belongs to it; a FUP after it is alone (33.4.2.8, IF). */
+	if (!d->in_psb && !d->async && d->state != PT_STATE_OVF)
+		d->bind |= PT_BIND_ALONE;
 	d->mode_next = pkt->count;
 }
 
 static void on_mode_tsx(struct pt_decoder *d, const struct pt_packet *pkt)
 {
-	if (d->in_psb || d->state == PT_STATE_OFF || d->state == PT_STATE_GAP)
+	if (d->in_psb || d->state == PT_STATE_OFF)
 		pt_emit(d, TRACE_OTHER)->value = PT_MODE_TSX;
 	else
 		bind_event(d, TRACE_OTHER, PT_MODE_TSX,

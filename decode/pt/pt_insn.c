@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Which packets an instruction makes, by its mnemonic. */
 #include <errno.h>
+#include <string.h>
 
 #include "pt_insn.h"
 
@@ -69,6 +70,29 @@ static uint8_t special_of(const ZydisDecodedInstruction *z)
 	return PT_SPECIAL_NONE;
 }
 
+/* Branches of 64-bit mode that are newer than Zydis 4.0. */
+static int decode_new(const uint8_t *bytes, size_t n, struct pt_insn *insn)
+{
+	static const struct {
+		uint8_t opcode[4], size, length, kind;
+	} forms[] = {
+		{{0xf3, 0x0f, 0x01, 0xca}, 4, 4, BLOCK_FAR},	/* ERETU */
+		{{0xf2, 0x0f, 0x01, 0xca}, 4, 4, BLOCK_FAR},	/* ERETS */
+		{{0xd5, 0x00, 0xa1}, 3, 11, BLOCK_JMP_IND},	/* JMPABS: has a TIP */
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+		if (n < forms[i].size || memcmp(bytes, forms[i].opcode, forms[i].size))
+			continue;
+		if (n < forms[i].length)
+			return TRACE_GAP_NO_CODE;
+		*insn = (struct pt_insn){.length = forms[i].length, .kind = forms[i].kind};
+		return 0;
+	}
+	return TRACE_ERR_BAD_INSN;
+}
+
 int pt_insn_decode(const struct pt_insn_decoder *d, uint8_t mode, uint64_t ip,
 		   const uint8_t *bytes, size_t n, struct pt_insn *insn)
 {
@@ -80,7 +104,7 @@ int pt_insn_decode(const struct pt_insn_decoder *d, uint8_t mode, uint64_t ip,
 	if (status == ZYDIS_STATUS_NO_MORE_DATA)
 		return TRACE_GAP_NO_CODE;
 	if (!ZYAN_SUCCESS(status))
-		return TRACE_ERR_BAD_INSN;
+		return mode == 64 ? decode_new(bytes, n, insn) : TRACE_ERR_BAD_INSN;
 	insn->length = z.length;
 	insn->kind = branch_kind(&z);
 	insn->special = insn->kind == BLOCK_SEQ ? special_of(&z) : PT_SPECIAL_NONE;

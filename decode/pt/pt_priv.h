@@ -67,7 +67,6 @@ struct pt_decoder {
 	bool		mode_told;
 	bool		entry;			/* next RUN has TRACE_F_ENTRY */
 	bool		cyc, fresh_cyc;		/* a CYC came since, just before, this packet */
-	bool		iflag;			/* of the last MODE.Exec */
 	bool		gap_calls;		/* a gap hides calls: returns may miss */
 	struct pt_block	*cur;			/* at cur_ip, or NULL: not looked up */
 	uint64_t	cur_ip;

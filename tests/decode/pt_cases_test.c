@@ -822,6 +822,59 @@ static void event_trace(void **state)
 		  "[async 1006 to 0] [off 1006]");
 }
 
+static void event_trace_without_branches(void **state)
+{
+	struct stream *s = calls();
+
+	put_sync(s, 0);
+	put_mode(s, 64);
+	put_fup(s, 0x1000);
+	put_hex(s, "0253000000f00baa000000 0213810e");
+	put_fup(s, 0x1010);
+	put_hex(s, "02130200");
+	expect(s, "[sync] [EVD 0] [CFE 1010] [CFE 0]");
+}
+
+static void mode_before_a_fup(void **state)
+{
+	struct stream *s = stream_new(0x1000);
+
+	/* nop; nop; call *%rax; hlt; nop: MODE.Exec, FUP is alone, the TIP is the call's */
+	stream_code(s, 0x1000, "90 90 ff d0 f4 90 f4");
+	put_sync(s, 0);
+	put_mode(s, 64);
+	put_pge(s, 0x1000);
+	put_mode(s, 64);
+	put_fup(s, 0x1002);
+	put_mode(s, 64);
+	put_tip(s, 0x1005);
+	put_fup(s, 0x1006);
+	put_pgd_noip(s);
+	expect(s, "[sync] [on 1000] 1000 1001 1002 1005 [async 1006 to 0] [off 1006]");
+	/* Also where the flow was lost. */
+	s = calls();
+	put_sync(s, 0x1005);
+	put_tip(s, 0x3000);
+	put_tnt(s, "T");
+	put_mode(s, 64);
+	put_fup(s, 0x1020);
+	put_pgd_noip(s);
+	expect(s, "[sync] [on 1005] 1005 1006 [gap nocode 3000 3] [on 1020] 1020 1021 [off 0]");
+}
+
+static void new_branches(void **state)
+{
+	struct stream *s = stream_new(0x1000);
+
+	/* jmpabs; eretu; erets */
+	stream_code(s, 0x1000, "90 d5 00 a1 00 00 00 00 00 00 00 00  f3 0f 01 ca  f2 0f 01 ca");
+	put_sync(s, 0x1000);
+	put_tip(s, 0x100c);
+	put_tip(s, 0x1010);
+	put_pgd_noip(s);
+	expect(s, ON "1000 1001 100c 1010 [off 0]");
+}
+
 static void trace_stop(void **state)
 {
 	struct stream *s = calls();
@@ -853,6 +906,15 @@ static void modes(void **state)
 	put_pgd_noip(s);
 	expect_ipt(s, "[sync] [mode 32] [on 1000] 1000 1001 1002 1004 1005 1000 1002 [mode 32] "
 		   "1004 1005 [off 0]");
+	s = calls();
+	put_sync(s, 0x1020);
+	put_psb(s);
+	put_mode(s, 32);
+	put_fup(s, 0x1021);
+	put_psbend(s);
+	put_pgd_noip(s);
+	expect(s, "[sync] [on 1020] [sync] 1020 [error unexpected 1021 @52] [mode 32] [on 1021] "
+		  "1021 [off 0]");
 	s = calls();
 	put_sync(s, 0x1000);
 	put_hex(s, "9903");
@@ -924,6 +986,9 @@ int main(void)
 		cmocka_unit_test(paging),
 		cmocka_unit_test(power),
 		cmocka_unit_test(event_trace),
+		cmocka_unit_test(event_trace_without_branches),
+		cmocka_unit_test(mode_before_a_fup),
+		cmocka_unit_test(new_branches),
 		cmocka_unit_test(trace_stop),
 		cmocka_unit_test(modes),
 		cmocka_unit_test(page_end_and_far_blocks),
