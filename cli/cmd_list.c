@@ -5,6 +5,7 @@
 #include "recording.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -43,7 +44,10 @@ static void backend_text(struct out *o, const struct hwt_query *q, int err)
 		if (q->modes & (1u << modes[i].bit))
 			out_printf(o, " %s", modes[i].name);
 	out_printf(o, "\n  a buffer for:   each %s\n", scope_name(q->scope));
-	out_printf(o, "  address ranges: %u\n", q->nranges);
+	if (q->ncaps)
+		out_printf(o, "  address ranges: %u\n", q->nranges);
+	else
+		out_str(o, "  address ranges: known once a program runs\n");
 	out_printf(o, "  ring mode:      %s\n", q->flags & HWT_QUERY_RING ? "yes" : "no");
 	out_printf(o, "  clock:          %llu Hz\n", (unsigned long long)q->time_hz);
 }
@@ -96,6 +100,33 @@ static int backends(struct hwt_dev *dev, struct out *o, struct json *j, bool as_
 	}
 }
 
+/*
+ * The embedded host's unit comes into being with a program's first CPU: one that
+ * never gets to run shows what it can do.  Nothing of it is needed but that.
+ */
+static pid_t probe_start(struct hwt_host *host)
+{
+	char *const argv[] = { (char *)"/bin/true", NULL };
+	char *error = NULL;
+	pid_t pid;
+
+	if (hwt_target_spawn(host, argv[0], argv, &pid, &error) == 0)
+		return pid;
+	free(error);
+	return -1;
+}
+
+static void probe_end(struct hwt_host *host, pid_t pid)
+{
+	int status;
+
+	if (pid < 0)
+		return;
+	kill(pid, SIGKILL);
+	while (hwt_target_wait(host, pid, -1, &status) == -EINTR)
+		;
+}
+
 static int list_host(struct hwt_host *host, bool as_json)
 {
 	struct hwt_dev *dev;
@@ -134,11 +165,14 @@ static int list_run(const struct command *self, void *values, int noperands,
 	const struct list_values *v = values;
 	struct hwt_host *host;
 	int status;
+	pid_t probe;
 
 	status = host_open(&(struct hwt_host_options){ 0 }, &host);
 	if (status)
 		return status;
+	probe = probe_start(host);
 	status = list_host(host, v->json);
+	probe_end(host, probe);
 	hwt_host_close(host);
 	return status;
 }

@@ -121,7 +121,7 @@ int hwt_backend_query(struct hwt_core *core, struct hwt_query *q)
 	copy_name(q->unit, sizeof(q->unit), bus->name);
 	q->modes = be->modes;
 	q->scope = be->scope;
-	q->nranges = be->nranges;
+	q->nranges = be->ops->ranges ? be->ops->ranges(be) : be->nranges;
 	q->time_hz = bus->time_hz;
 	q->ncaps = 0;
 	for (i = 0; i < sizeof(q->caps) / sizeof(q->caps[0]); i++) {

@@ -93,6 +93,9 @@ struct hwt_backend_ops {
 	 */
 	void (*set_config)(struct hwt_buffer *b, const void *config);
 
+	/* Address ranges that the unit has, as far as it is known yet. NULL: nranges. */
+	uint32_t (*ranges)(struct hwt_backend *be);
+
 	/*
 	 * Start and end of a stretch on `unit`, on that CPU, interrupts off:
 	 * no sleep, no allocation; core serialises them a buffer.  HWT_IRQ_FULL
@@ -138,7 +141,7 @@ struct hwt_backend {
 	struct hwt_bus	*bus;
 	uint32_t	scope;			/* HWT_SCOPE_* */
 	uint32_t	modes;			/* 1 << HWT_MODE_* */
-	uint32_t	nranges;		/* 0 = ask the unit by cap */
+	uint32_t	nranges;		/* unless ops->ranges tells */
 	uint32_t	flags;			/* HWT_QUERY_RING */
 	struct hwt_backend *next;		/* core's list */
 	int		users;			/* contexts; core's lock */

@@ -12,6 +12,12 @@ static const char *plural(uint64_t n)
 	return n == 1 ? "" : "s";
 }
 
+/* What the recording says is missing turns up as gaps, too, once it is decoded. */
+static uint64_t missing_bytes(const struct summary *s)
+{
+	return s->missing > s->lost ? s->missing : s->lost;
+}
+
 void result_summary(struct out *o, const char *prefix, const struct summary *s)
 {
 	char insns[32], branches[32], bytes[32], lost[32];
@@ -21,7 +27,7 @@ void result_summary(struct out *o, const char *prefix, const struct summary *s)
 		   prefix, text_count(insns, sizeof(insns), s->instructions),
 		   text_count(branches, sizeof(branches), s->branches),
 		   text_size(bytes, sizeof(bytes), s->bytes),
-		   text_size(lost, sizeof(lost), s->lost + s->missing), s->gaps, plural(s->gaps),
+		   text_size(lost, sizeof(lost), missing_bytes(s)), s->gaps, plural(s->gaps),
 		   s->errors, plural(s->errors), summary_verdict_text(summary_verdict(s)));
 }
 
@@ -56,12 +62,12 @@ void result_losses(char *buf, size_t size, const struct summary *s)
 		if (s->reasons[i])
 			add(buf, size, &n, " [%" PRIu64 " x %s]", s->reasons[i],
 			    trace_gap_text((enum trace_gap)i));
-	if (s->lost + s->missing)
+	if (missing_bytes(s))
 		add(buf, size, &n, "%s%" PRIu64 " bytes of trace missing", n ? ", " : "",
-		    s->lost + s->missing);
+		    missing_bytes(s));
 	if (s->stops)
-		add(buf, size, &n, "%sthe unit stopped %" PRIu64 " time%s for want of room",
-		    n ? ", " : "", s->stops, plural(s->stops));
+		add(buf, size, &n, "%sthe buffer was full %" PRIu64 " time%s", n ? ", " : "",
+		    s->stops, plural(s->stops));
 }
 
 static void reasons_json(struct json *j, const struct summary *s)

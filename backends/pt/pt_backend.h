@@ -37,6 +37,8 @@ struct pt_config {
 /* -EINVAL, -EOPNOTSUPP or -EPERM as hwt_backend_ops.config_check; *out owned. */
 int pt_config_check(struct hwt_backend *be, int mode, const struct hwt_cred *cred,
 		    const void *config, size_t size, int version, void **out);
+/* IP filtering ranges of the unit (CPUID.14H). */
+uint32_t pt_config_ranges(struct hwt_backend *be);
 /* What runs when no SET_CONFIG was given: branches, TSC, return compression. */
 void pt_config_default(int mode, struct pt_config *out);
 

@@ -87,16 +87,20 @@ static int merge_field(uint64_t *ctl, uint64_t mask, uint32_t shift, uint32_t va
 	return 0;
 }
 
+uint32_t pt_config_ranges(struct hwt_backend *be)
+{
+	return cap(be, PT_CAP_0_EBX) & PT_CAP0B_IPFILTER ?
+		       cap(be, PT_CAP_1_EAX) & PT_CAP1A_NRANGES_MASK : 0;
+}
+
 static int check_ranges(struct hwt_backend *be, const struct pt_cpu_config *in,
 			struct pt_config *out)
 {
-	uint32_t have = cap(be, PT_CAP_0_EBX) & PT_CAP0B_IPFILTER ?
-				cap(be, PT_CAP_1_EAX) & PT_CAP1A_NRANGES_MASK : 0;
 	int i;
 
 	if (in->nranges < 0 || in->nranges > PT_IP_FILTER_MAX_RANGES)
 		return -EINVAL;
-	if ((uint32_t)in->nranges > have)
+	if ((uint32_t)in->nranges > pt_config_ranges(be))
 		return -EOPNOTSUPP;
 	for (i = 0; i < in->nranges; i++) {
 		if (in->ip_ranges[i].start > in->ip_ranges[i].end)
