@@ -113,6 +113,7 @@ static int alloc_thread_mode(struct hwt_context *ctx, const struct hwt_cred *cre
 	const struct hwt_host_ops *ops = core->ops;
 	char name[HWT_NODE_NAME];
 	hwt_irqflags_t flags;
+	void *target;
 	bool busy;
 	int rc;
 
@@ -123,9 +124,10 @@ static int alloc_thread_mode(struct hwt_context *ctx, const struct hwt_cred *cre
 				      : req->pid;
 	if (ctx->pid <= 0)
 		return -ESRCH;
-	rc = ops->target_get(core->host, cred, ctx->pid, &ctx->target);
+	rc = ops->target_get(core->host, cred, ctx->pid, &target);
 	if (rc)
 		return rc;
+	ctx->target = target;
 	if (ops->target_dead(core->host, ctx->target))
 		return -ESRCH;
 	hwt_spin_lock(&core->lock, flags);

@@ -10,7 +10,7 @@
 
 #define FAKE_CPUS	4
 #define FAKE_UNITS	32
-#define FAKE_TARGETS	8
+#define FAKE_TARGETS	16
 #define FAKE_THREADS	64
 #define FAKE_NODES	4096
 #define FAKE_PAGE	4096u

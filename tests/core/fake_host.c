@@ -81,7 +81,7 @@ static int event_get(void *host, int fd, struct hwt_event **event)
 {
 	struct fake_host *h = host;
 
-	if (fd < 0)
+	if (fd < 0 || fd > 1023)
 		return -EBADF;
 	if (hwt_fault_hit())
 		return -ENOMEM;
@@ -318,10 +318,13 @@ bool fake_host_free(struct fake_host *h)
 /* Threads pid, pid + 1, ...; none on a unit. */
 void fake_target_add(struct fake_host *h, int pid, int nthreads)
 {
-	struct fake_target *t = fake_target(h, 0);
+	struct fake_target *t = h->targets;
 	int i;
 
 	lock(h);
+	while (t->pid && (!t->dead || t->refs))
+		t++;
+	memset(t, 0, sizeof(*t));
 	t->pid = pid;
 	t->nthreads = nthreads;
 	for (i = 0; i < nthreads; i++) {
