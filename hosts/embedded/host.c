@@ -111,6 +111,8 @@ static int load_core(struct embedded *e)
 		return -ENOMEM;
 	hwt_set_wakeup_callback(e->core, on_wakeup);
 	e->window->time_hz = 1000000000;	/* the model's clock: nominal nanoseconds */
+	/* A TSC of 0 is "no time" to perf: a machine has been up for a while. */
+	e->window->clock = e->window->time_hz;
 	vtu_bus_init(&e->bus, e->window, "virtual Intel PT unit (QEMU)");
 	e->bus.doorbell = block_doorbell;
 	pt_backend_init(&e->pt, &e->bus.bus);

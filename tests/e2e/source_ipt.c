@@ -216,6 +216,9 @@ static int make_decoder(struct ipt *p, int blocks)
 	pt_config_init(&config);
 	config.begin = p->bytes;
 	config.end = p->bytes + p->n;
+	/* Blocks of straight code only, so that they can be spelled out. */
+	config.flags.variant.block.end_on_call = 1;
+	config.flags.variant.block.end_on_jump = 1;
 	if (blocks) {
 		p->blk = pt_blk_alloc_decoder(&config);
 		image = p->blk ? pt_blk_get_image(p->blk) : NULL;
