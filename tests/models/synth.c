@@ -401,12 +401,33 @@ static void trap(struct machine *m, uint64_t from)
 	stands(m, to);
 }
 
-static void feed(struct machine *m, const struct run *r, uint64_t next)
+/* The run up to its last instruction, one instruction a run; r becomes the last. */
+static void feed_singly(struct machine *m, struct run *r)
 {
-	if (below(m, 4))
-		pt_unit_feed(m->unit, r, next);
-	else
+	struct {
+		struct run r;
+		uint8_t room[8];
+	} one;
+	uint64_t ip = r->start;
+	uint32_t i;
+
+	for (i = 0; i + 1 < r->ninsn; i++, ip = one.r.end) {
+		run_init(&one.r, ip, 1, &r->len[i], RUN_SEQ, 0);
+		pt_unit_feed(m->unit, &one.r, one.r.end);
+	}
+	run_init(r, ip, 1, &r->len[i], r->kind, r->target);
+}
+
+static void feed(struct machine *m, struct run *r, uint64_t next)
+{
+	bool inlined = below(m, 4);
+
+	if (m->s->config.feeding == SYNTH_SINGLY)
+		feed_singly(m, r);
+	if (m->s->config.feeding == SYNTH_OUT_OF_LINE || !inlined)
 		pt_unit_run(m->unit, r, r->ninsn, next);
+	else
+		pt_unit_feed(m->unit, r, next);
 }
 
 static void disturb(struct machine *m)

@@ -20,6 +20,13 @@ struct synth_range {
 	uint8_t cfg;			/* RTIT_ADDR_CFG_* */
 };
 
+/* How runs are fed: this changes no byte of the trace. */
+enum synth_feeding {
+	SYNTH_MIXED,			/* inline and out of line */
+	SYNTH_OUT_OF_LINE,
+	SYNTH_SINGLY,			/* each instruction a run */
+};
+
 struct synth_config {
 	uint64_t seed;
 	uint64_t base;			/* address of the code; 0: 0x401000 */
@@ -40,6 +47,7 @@ struct synth_config {
 	bool syscalls;
 	bool defer_tips;
 	uint32_t region_order;		/* ToPA regions of 4 KiB << order, chained tables */
+	enum synth_feeding feeding;
 	bool interrupts;		/* INT at each region: the "driver" stops and restarts */
 };
 
