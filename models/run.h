@@ -43,10 +43,10 @@ struct run {
 	uint8_t		kind;		/* enum run_end */
 	uint8_t		flags;		/* feeder's own */
 	uint8_t		outcome;	/* derived: 1 if it ends in a JCC */
-	uint8_t		push;		/* derived: 1 if a direct call that returns to `end` */
+	uint8_t		push;		/* derived: 1 if a direct call, not of `end` */
 	void		*priv;		/* feeder's own */
 	uint64_t	last;		/* address of the last one */
-	uint64_t	target;		/* RUN_JCC, JMP, CALL: where it goes if taken; else 0 */
+	uint64_t	target;		/* of a direct branch, if taken; else 0 */
 	uint8_t		len[];		/* bytes of each instruction */
 };
 

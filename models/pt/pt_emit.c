@@ -150,7 +150,9 @@ void pt_pip(struct pt_unit *u)
 	pt_flush_tnt(u);
 	u->pip_cr3 = u->cr3;
 	cyc_now(u);
-	pt_out_short(u, PT_PKT_EXT | PT_EXT_PIP << 8 | (u->cr3 >> 5 & 0x7fffffffffff) << 17, 8);
+	pt_out_short(u,
+		     PT_PKT_EXT | PT_EXT_PIP << 8 | (u->cr3 >> 5 & 0x7fffffffffff) << 17,
+		     8);
 }
 
 /* PSB+ (33.3.7): where the CPU stands, so that decoding can begin here. */

@@ -76,7 +76,8 @@ void pt_mode_update(struct pt_unit *u)
 
 	u->timed = u->ctl & (RTIT_CTL_CYCEN | RTIT_CTL_MTCEN);
 	u->plain = u->packet_en && !u->overflow && !u->fifo && !u->defer;
-	u->idle = !u->packet_en && !(u->timed && u->trigger_en) && !u->overflow && !u->fifo;
+	u->idle = !u->packet_en && !(u->timed && u->trigger_en) && !u->overflow &&
+		  !u->fifo;
 	u->tnt_limit = u->plain && !u->timed && whole ? PT_TNT_FULL : 0;
 }
 
@@ -386,8 +387,9 @@ void pt_unit_flush(struct pt_unit *u)
 void pt_enable(struct pt_unit *u)
 {
 	uint64_t status = *pt_msr(u, MSR_RTIT_STATUS);
+	unsigned int freq = (u->ctl & RTIT_CTL_PSBFREQ_MASK) >> RTIT_CTL_PSBFREQ_SHIFT;
 
-	u->psb_period = 2048ull << ((u->ctl & RTIT_CTL_PSBFREQ_MASK) >> RTIT_CTL_PSBFREQ_SHIFT);
+	u->psb_period = 2048ull << freq;
 	u->retc = !(u->ctl & RTIT_CTL_DISRETC);
 	u->cyc_threshold = (u->ctl & RTIT_CTL_CYCTHRESH_MASK) >> RTIT_CTL_CYCTHRESH_SHIFT;
 	if (u->cyc_threshold)

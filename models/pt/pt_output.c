@@ -96,9 +96,10 @@ static bool topa_open(struct pt_unit *u, uint64_t base, uint64_t index)
 	}
 	publish_table(u, base, u->off << RTIT_MASK_OFFSET_SHIFT |
 		      index << RTIT_MASK_TABLE_SHIFT | RTIT_MASK_LOWER);
-	return valid && region_set(u, entry & TOPA_BASE_MASK,
-				   0x1000ull << ((entry & TOPA_SIZE_MASK) >> TOPA_SIZE_SHIFT),
-				   entry & (TOPA_INT | TOPA_STOP));
+	return valid &&
+	       region_set(u, entry & TOPA_BASE_MASK,
+			  0x1000ull << ((entry & TOPA_SIZE_MASK) >> TOPA_SIZE_SHIFT),
+			  entry & (TOPA_INT | TOPA_STOP));
 }
 
 /* The region is full: to the next one, or stop.  False: no more output. */
@@ -176,7 +177,8 @@ static bool fifo_full(struct pt_unit *u)
 	return true;
 }
 
-static __attribute__((noinline)) void out_slow(struct pt_unit *u, const uint8_t *p, size_t n)
+static __attribute__((noinline)) void out_slow(struct pt_unit *u, const uint8_t *p,
+					       size_t n)
 {
 	uint8_t *end;
 	size_t k;

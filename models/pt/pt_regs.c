@@ -30,8 +30,9 @@ static const struct {
 	{RTIT_CTL_TOPA, PT_CAP_0_ECX, PT_CAP0C_TOPA},
 };
 
-#define CTL_ALWAYS	(RTIT_CTL_TRACEEN | RTIT_CTL_OS | RTIT_CTL_USER | RTIT_CTL_TSCEN | \
-			 RTIT_CTL_DISRETC | RTIT_CTL_BRANCHEN)
+#define CTL_ALWAYS                                                         \
+	(RTIT_CTL_TRACEEN | RTIT_CTL_OS | RTIT_CTL_USER | RTIT_CTL_TSCEN | \
+	 RTIT_CTL_DISRETC | RTIT_CTL_BRANCHEN)
 
 /* Fields whose values CPUID enumerates by bitmap. */
 static const struct {
@@ -102,12 +103,15 @@ static int write_ctl(struct pt_unit *u, uint64_t value)
 	return 0;
 }
 
-#define STATUS_WRITABLE	(RTIT_STATUS_ERROR | RTIT_STATUS_STOPPED | RTIT_STATUS_PKTBYTECNT_MASK)
-#define STATUS_IGNORED	(RTIT_STATUS_FILTEREN | RTIT_STATUS_CONTEXTEN | RTIT_STATUS_TRIGGEREN)
+#define STATUS_WRITABLE \
+	(RTIT_STATUS_ERROR | RTIT_STATUS_STOPPED | RTIT_STATUS_PKTBYTECNT_MASK)
+#define STATUS_IGNORED \
+	(RTIT_STATUS_FILTEREN | RTIT_STATUS_CONTEXTEN | RTIT_STATUS_TRIGGEREN)
 
 static int write_status(struct pt_unit *u, uint64_t value)
 {
-	uint64_t count = (value & RTIT_STATUS_PKTBYTECNT_MASK) >> RTIT_STATUS_PKTBYTECNT_SHIFT;
+	uint64_t count =
+		(value & RTIT_STATUS_PKTBYTECNT_MASK) >> RTIT_STATUS_PKTBYTECNT_SHIFT;
 
 	if (value & ~(STATUS_WRITABLE | STATUS_IGNORED))
 		return -EIO;

@@ -26,8 +26,8 @@ struct pt_range {
 
 struct pt_unit {
 	/* What the inline feed touches. */
-	uint64_t tnt;			/* pending bits below a leading one, newest lowest */
-	uint64_t tnt_limit;		/* tnt from here on goes out of line; 0: every run */
+	uint64_t tnt;			/* pending bits below a leading one */
+	uint64_t tnt_limit;		/* from here on out of line; 0: every run */
 	uint64_t insns;			/* instructions retired: the cycle counter */
 	uint32_t depth;			/* valid entries below top, <= PT_CALL_DEPTH */
 	uint8_t top;			/* next free slot; wraps */

@@ -73,7 +73,8 @@ static void make_blocks(const struct mix *m)
 		if (i == NBLOCKS - 1)
 			kind = RUN_JMP;
 		run_init(block[i], start_of(i), NINSN, len, kind,
-			 kind >= RUN_JCC && kind <= RUN_CALL ? start_of(rnd(NBLOCKS)) : 0);
+			 kind >= RUN_JCC && kind <= RUN_CALL ? start_of(rnd(NBLOCKS))
+							     : 0);
 	}
 }
 
@@ -144,7 +145,8 @@ static const struct how hows[] = {
 	{"no return compression", PSB64K | RTIT_CTL_DISRETC, 0, 0},
 	{"inside a filter", PSB64K | FILTER, 0x400000, 0x4fffff},
 	{"outside a filter", PSB64K | FILTER, 0x10000, 0x1ffff},
-	{"MTC each 320 insns", PSB64K | RTIT_CTL_MTCEN | 3 << RTIT_CTL_MTCFREQ_SHIFT, 0, 0},
+	{"MTC each 320 insns", PSB64K | RTIT_CTL_MTCEN | 3 << RTIT_CTL_MTCFREQ_SHIFT, 0,
+	 0},
 	{"CYC", PSB64K | RTIT_CTL_CYCEN, 0, 0},
 };
 

@@ -22,12 +22,13 @@ static void compare(const struct synth *s, const struct ipt_result *r, const cha
 			break;
 	if (i == s->nip && i == r->n && !r->error)
 		return;
-	print_error("seed %#llx, %s: %s at offset %#llx; address %zu of %zu (%zu decoded): "
-		    "%#llx, not %#llx\n",
-		    (unsigned long long)s->config.seed, who, ipt_error(r->error),
-		    (unsigned long long)r->offset, i, s->nip, r->n,
-		    i < r->n ? (unsigned long long)r->ip[i] : 0,
-		    i < s->nip ? (unsigned long long)s->ip[i] : 0);
+	print_error(
+		"seed %#llx, %s: %s at offset %#llx; address %zu of %zu (%zu decoded): "
+		"%#llx, not %#llx\n",
+		(unsigned long long)s->config.seed, who, ipt_error(r->error),
+		(unsigned long long)r->offset, i, s->nip, r->n,
+		i < r->n ? (unsigned long long)r->ip[i] : 0,
+		i < s->nip ? (unsigned long long)s->ip[i] : 0);
 	fail();
 }
 
@@ -107,8 +108,8 @@ static void same_trace(const struct synth_config *x, const struct synth_config *
 	assert_int_equal(synth_make(&a, x), 0);
 	assert_int_equal(synth_make(&b, y), 0);
 	if (a.trace_len != b.trace_len || memcmp(a.trace, b.trace, a.trace_len)) {
-		print_error("seed %#llx: %zu and %zu bytes differ\n", (unsigned long long)x->seed,
-			    a.trace_len, b.trace_len);
+		print_error("seed %#llx: %zu and %zu bytes differ\n",
+			    (unsigned long long)x->seed, a.trace_len, b.trace_len);
 		fail();
 	}
 	synth_free(&a);
@@ -156,7 +157,8 @@ static void feedings(void **state)
  * With losses: what decodes was executed, in that order, without an error, and
  * each loss is told.  Where no packet was lost there is no OVF.
  */
-static void lossy_trip(const struct synth_config *c, unsigned int *overflows, size_t *decoded)
+static void lossy_trip(const struct synth_config *c, unsigned int *overflows,
+		       size_t *decoded)
 {
 	struct synth s;
 	struct ipt_result r;
@@ -214,7 +216,8 @@ static void time_told(void **state)
 	unsigned int i;
 
 	for (i = 0; i < seeds / 10; i++) {
-		c = (struct synth_config){.seed = 0x6000000 + i, .syscalls = true, .tsc_jumps = 20};
+		c = (struct synth_config){
+			.seed = 0x6000000 + i, .syscalls = true, .tsc_jumps = 20};
 		c.ctl = ctl | (i & 1 ? RTIT_CTL_CYCEN : RTIT_CTL_MTCEN);
 		assert_int_equal(synth_make(&s, &c), 0);
 		ipt_insns(&r, &s, s.nip + 16);

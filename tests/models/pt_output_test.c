@@ -21,7 +21,7 @@ struct bench {
 	uint64_t ip;
 	unsigned int interrupts;
 	uint64_t ptrs_at_interrupt[64], base_at_interrupt[64];
-	bool clear_stop;		/* the handler starts the unit again at `restart` */
+	bool clear_stop; /* the handler starts the unit again at `restart` */
 	uint64_t restart;
 };
 
@@ -50,7 +50,8 @@ static void interrupt(void *ctx)
 
 static void reset(struct bench *b)
 {
-	const struct pt_unit_host host = {.ctx = b, .memory = memory, .interrupt = interrupt};
+	const struct pt_unit_host host = {
+		.ctx = b, .memory = memory, .interrupt = interrupt};
 
 	memset(b->mem, 0, DRAM);
 	b->interrupts = 0;
@@ -125,7 +126,8 @@ static void chained_tables(void **state)
 	static const struct {
 		uint64_t addr;
 		unsigned int order;
-	} region[] = {{0x10000, 0}, {0x8000, 1}, {0x20000, 2}, {0x11000, 0}, {0x40000, 4}};
+	} region[] = {
+		{0x10000, 0}, {0x8000, 1}, {0x20000, 2}, {0x11000, 0}, {0x40000, 4}};
 	struct bench *b = *state;
 	uint8_t *expected = malloc(DRAM), *got = malloc(DRAM);
 	size_t len = reference(b, expected, 20000), at = 0, n;
@@ -173,8 +175,9 @@ static void ring(void **state)
 	      (ptrs(b) >> 32);
 	assert_int_equal(pos, len % 0x2000);
 	for (i = len - 0x2000; i < len; i++)
-		assert_int_equal(b->mem[0x10000 + (i % 0x2000 < 0x1000 ? 0 : 0x1000) + i % 0x2000],
-				 expected[i]);
+		assert_int_equal(
+			b->mem[0x10000 + (i % 0x2000 < 0x1000 ? 0 : 0x1000) + i % 0x2000],
+			expected[i]);
 	free(expected);
 }
 
@@ -187,7 +190,8 @@ static void single_range(void **state)
 	for (size = 0x80; size <= 0x4000; size *= 4) {
 		reset(b);
 		assert_int_equal(pt_unit_wrmsr(b->u, MSR_RTIT_OUTPUT_BASE, 0x40000), 0);
-		assert_int_equal(pt_unit_wrmsr(b->u, MSR_RTIT_OUTPUT_MASK_PTRS, size - 1), 0);
+		assert_int_equal(pt_unit_wrmsr(b->u, MSR_RTIT_OUTPUT_MASK_PTRS, size - 1),
+				 0);
 		assert_int_equal(pt_unit_wrmsr(b->u, MSR_RTIT_CTL, CTL), 0);
 		tips(b, 2000);
 		assert_int_equal(ptrs(b) >> 32, len % size);
@@ -215,7 +219,9 @@ static void interrupts(void **state)
 	topa(b, TABLE, 0);
 	for (i = 0; !b->interrupts; i++)
 		tip(b, i);
-	assert_int_equal((b->ptrs_at_interrupt[0] & RTIT_MASK_TABLE_MASK) >> RTIT_MASK_TABLE_SHIFT, 2);
+	assert_int_equal((b->ptrs_at_interrupt[0] & RTIT_MASK_TABLE_MASK) >>
+				 RTIT_MASK_TABLE_SHIFT,
+			 2);
 	assert_in_range(b->ptrs_at_interrupt[0] >> 32, 0, 200);
 	while (b->interrupts < 7)
 		tip(b, i++);
@@ -274,7 +280,9 @@ static void stop(void **state)
 	assert_int_equal((ptrs(b) & RTIT_MASK_TABLE_MASK) >> RTIT_MASK_TABLE_SHIFT, 1);
 	assert_int_equal(ptrs(b) >> 32, 0x1000);
 	assert_int_equal(b->interrupts, 1);
-	pt_unit_far(b->u, &(struct run){.start = b->ip, .last = b->ip, .end = b->ip, .kind = RUN_FAR},
+	pt_unit_far(b->u,
+		    &(struct run){
+			    .start = b->ip, .last = b->ip, .end = b->ip, .kind = RUN_FAR},
 		    0, 0, 0xffffffff81000000);
 	pt_unit_enter(b->u, 3, 0, b->ip);
 	assert_int_equal(b->mem[0x12000], 0);
@@ -302,8 +310,8 @@ static void handler_restarts(void **state)
 	assert_int_equal(b->interrupts, 1);
 	assert_memory_equal(b->mem + 0x20000, "\x02\x82\x02\x82", 4);
 	assert_int_equal(b->regs.msr[0], TABLE + 0x1000);
-	assert_int_equal(status(b) & 0x3f,
-			 RTIT_STATUS_TRIGGEREN | RTIT_STATUS_CONTEXTEN | RTIT_STATUS_FILTEREN);
+	assert_int_equal(status(b) & 0x3f, RTIT_STATUS_TRIGGEREN | RTIT_STATUS_CONTEXTEN |
+						   RTIT_STATUS_FILTEREN);
 }
 
 struct fault {
@@ -372,10 +380,10 @@ static void error_on_the_way(void **state)
 static void single_range_errors(void **state)
 {
 	static const uint64_t bad[][2] = {
-		{0x40080, 0xfff},		/* base not aligned to the mask */
-		{0x40000, 0x2fff},		/* mask with a hole */
-		{0x40000, 0x1000ull << 32 | 0xfff | 1ull << 63},	/* offset beyond it */
-		{DRAM, 0xfff},			/* no memory */
+		{0x40080, 0xfff},  /* base not aligned to the mask */
+		{0x40000, 0x2fff}, /* mask with a hole */
+		{0x40000, 0x1000ull << 32 | 0xfff | 1ull << 63}, /* offset beyond it */
+		{DRAM, 0xfff},					 /* no memory */
 	};
 	struct bench *b = *state;
 	size_t i;
@@ -383,7 +391,8 @@ static void single_range_errors(void **state)
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		reset(b);
 		assert_int_equal(pt_unit_wrmsr(b->u, MSR_RTIT_OUTPUT_BASE, bad[i][0]), 0);
-		assert_int_equal(pt_unit_wrmsr(b->u, MSR_RTIT_OUTPUT_MASK_PTRS, bad[i][1]), 0);
+		assert_int_equal(
+			pt_unit_wrmsr(b->u, MSR_RTIT_OUTPUT_MASK_PTRS, bad[i][1]), 0);
 		assert_int_equal(pt_unit_wrmsr(b->u, MSR_RTIT_CTL, CTL), 0);
 		tips(b, 100);
 		assert_int_equal(status(b) & 0x3f, RTIT_STATUS_ERROR);

@@ -32,7 +32,8 @@ static const uint32_t caps_two[PT_CAP_COUNT] = {
 static const uint32_t caps_topa[PT_CAP_COUNT] = {
 	[PT_CAP_0_ECX] = PT_CAP0C_TOPA,
 };
-static const uint32_t *const caps[] = {pt_unit_default_caps, caps_none, caps_two, caps_topa};
+static const uint32_t *const caps[] = {pt_unit_default_caps, caps_none, caps_two,
+				       caps_topa};
 
 struct row {
 	enum caps caps;
@@ -51,8 +52,14 @@ struct row {
 
 static const struct row rows[] = {
 	/* CTL: bits that are always there, and reserved ones */
-	{ALL, CTL, RTIT_CTL_OS | RTIT_CTL_USER | RTIT_CTL_TSCEN | RTIT_CTL_DISRETC | RTIT_CTL_BRANCHEN, 0, 0},
-	{NONE, CTL, RTIT_CTL_OS | RTIT_CTL_USER | RTIT_CTL_TSCEN | RTIT_CTL_DISRETC | RTIT_CTL_BRANCHEN, 0, 0},
+	{ALL, CTL,
+	 RTIT_CTL_OS | RTIT_CTL_USER | RTIT_CTL_TSCEN | RTIT_CTL_DISRETC |
+		 RTIT_CTL_BRANCHEN,
+	 0, 0},
+	{NONE, CTL,
+	 RTIT_CTL_OS | RTIT_CTL_USER | RTIT_CTL_TSCEN | RTIT_CTL_DISRETC |
+		 RTIT_CTL_BRANCHEN,
+	 0, 0},
 	{ALL, CTL, RTIT_CTL_PWREVTEN, -EIO, 0},
 	{ALL, CTL, RTIT_CTL_FUPONPTW, -EIO, 0},
 	{ALL, CTL, RTIT_CTL_FABRICEN, -EIO, 0},
@@ -156,10 +163,11 @@ static void writes(void **state)
 		before = pt_unit_rdmsr(b->u, rows[i].msr);
 		r = pt_unit_wrmsr(b->u, rows[i].msr, rows[i].value);
 		after = pt_unit_rdmsr(b->u, rows[i].msr);
-		if (r != rows[i].result ||
-		    after != (r ? before : rows[i].reads ? rows[i].reads : rows[i].value)) {
-			print_error("row %zu: MSR %#x = %#llx: %d, reads %#llx\n", i, rows[i].msr,
-				    (unsigned long long)rows[i].value, r,
+		if (r != rows[i].result || after != (r		     ? before
+						     : rows[i].reads ? rows[i].reads
+								     : rows[i].value)) {
+			print_error("row %zu: MSR %#x = %#llx: %d, reads %#llx\n", i,
+				    rows[i].msr, (unsigned long long)rows[i].value, r,
 				    (unsigned long long)after);
 			fail();
 		}
@@ -175,9 +183,13 @@ static void status_bits_are_the_units(void **state)
 	assert_int_equal(pt_unit_rdmsr(b->u, STATUS), 0);
 	assert_int_equal(pt_unit_wrmsr(b->u, MSR_RTIT_OUTPUT_MASK_PTRS, BUFFER - 1), 0);
 	pt_unit_set_context(b->u, 3, 0, 0x401000);
-	assert_int_equal(pt_unit_wrmsr(b->u, CTL, RTIT_CTL_TRACEEN | RTIT_CTL_USER | RTIT_CTL_BRANCHEN), 0);
+	assert_int_equal(
+		pt_unit_wrmsr(b->u, CTL,
+			      RTIT_CTL_TRACEEN | RTIT_CTL_USER | RTIT_CTL_BRANCHEN),
+		0);
 	assert_int_equal(pt_unit_rdmsr(b->u, STATUS) & 0x3f,
-			 RTIT_STATUS_TRIGGEREN | RTIT_STATUS_CONTEXTEN | RTIT_STATUS_FILTEREN);
+			 RTIT_STATUS_TRIGGEREN | RTIT_STATUS_CONTEXTEN |
+				 RTIT_STATUS_FILTEREN);
 	pt_unit_set_context(b->u, 0, 0, 0x401000);
 	assert_int_equal(pt_unit_rdmsr(b->u, STATUS) & 0x3f,
 			 RTIT_STATUS_TRIGGEREN | RTIT_STATUS_FILTEREN);
@@ -189,8 +201,12 @@ static void while_tracing(void **state)
 	const uint64_t ctl = RTIT_CTL_TRACEEN | RTIT_CTL_USER | RTIT_CTL_BRANCHEN;
 	struct bench *b = *state;
 	static const uint32_t others[] = {
-		STATUS, MSR_RTIT_OUTPUT_BASE, MSR_RTIT_OUTPUT_MASK_PTRS, MSR_RTIT_CR3_MATCH,
-		MSR_RTIT_ADDR0_A, MSR_RTIT_ADDR0_B,
+		STATUS,
+		MSR_RTIT_OUTPUT_BASE,
+		MSR_RTIT_OUTPUT_MASK_PTRS,
+		MSR_RTIT_CR3_MATCH,
+		MSR_RTIT_ADDR0_A,
+		MSR_RTIT_ADDR0_B,
 	};
 	uint64_t before;
 	size_t i;
@@ -250,13 +266,16 @@ static void sticky(void **state)
 		init(b, ALL);
 		pt_unit_wrmsr(b->u, MSR_RTIT_OUTPUT_MASK_PTRS, BUFFER - 1);
 		pt_unit_wrmsr(b->u, STATUS, bits[i]);
-		assert_int_equal(pt_unit_wrmsr(b->u, CTL, RTIT_CTL_TRACEEN | RTIT_CTL_USER), 0);
+		assert_int_equal(
+			pt_unit_wrmsr(b->u, CTL, RTIT_CTL_TRACEEN | RTIT_CTL_USER), 0);
 		assert_int_equal(pt_unit_rdmsr(b->u, STATUS), bits[i] | 0);
 		assert_int_equal(pt_unit_rdmsr(b->u, MSR_RTIT_OUTPUT_MASK_PTRS) >> 32, 0);
 		pt_unit_wrmsr(b->u, CTL, 0);
 		pt_unit_wrmsr(b->u, STATUS, 0);
-		assert_int_equal(pt_unit_wrmsr(b->u, CTL, RTIT_CTL_TRACEEN | RTIT_CTL_USER), 0);
-		assert_int_not_equal(pt_unit_rdmsr(b->u, MSR_RTIT_OUTPUT_MASK_PTRS) >> 32, 0);
+		assert_int_equal(
+			pt_unit_wrmsr(b->u, CTL, RTIT_CTL_TRACEEN | RTIT_CTL_USER), 0);
+		assert_int_not_equal(pt_unit_rdmsr(b->u, MSR_RTIT_OUTPUT_MASK_PTRS) >> 32,
+				     0);
 	}
 }
 

@@ -96,7 +96,8 @@ static void write_register(struct bench *b)
 	else if (msr == MSR_RTIT_OUTPUT_BASE)
 		v = (uint64_t)rnd(b, 3) << 12;
 	else if (msr == MSR_RTIT_OUTPUT_MASK_PTRS)
-		v = (uint64_t)rnd(b, 0x1002) << 32 | (rnd(b, 2) ? 0xfff : rnd(b, 10) << 7);
+		v = (uint64_t)rnd(b, 0x1002) << 32 |
+		    (rnd(b, 2) ? 0xfff : rnd(b, 10) << 7);
 	pt_unit_wrmsr(b->u, msr, v);
 	/* Writes to the registers' memory that go around the unit, too. */
 	if (!rnd(b, 20))
@@ -109,8 +110,9 @@ static void restart(struct bench *b)
 	pt_unit_wrmsr(b->u, MSR_RTIT_CTL, 0);
 	pt_unit_wrmsr(b->u, MSR_RTIT_STATUS, 0);
 	pt_unit_wrmsr(b->u, MSR_RTIT_OUTPUT_BASE, (uint64_t)rnd(b, 2) << 12);
-	pt_unit_wrmsr(b->u, MSR_RTIT_OUTPUT_MASK_PTRS, (rnd(b, 2) ? 0xfff : rnd(b, 8) << 7) |
-		      (uint64_t)rnd(b, 0x1000) << 32);
+	pt_unit_wrmsr(b->u, MSR_RTIT_OUTPUT_MASK_PTRS,
+		      (rnd(b, 2) ? 0xfff : rnd(b, 8) << 7) | (uint64_t)rnd(b, 0x1000)
+								     << 32);
 	pt_unit_set_context(b->u, 3, 0, address(b));
 	pt_unit_wrmsr(b->u, MSR_RTIT_CTL, control(b));
 }
@@ -190,7 +192,8 @@ static void check(struct bench *b)
 static void stress(void **state)
 {
 	struct bench b = {.rng = 88172645463325252ull};
-	const struct pt_unit_host host = {.ctx = &b, .memory = memory, .interrupt = interrupt};
+	const struct pt_unit_host host = {
+		.ctx = &b, .memory = memory, .interrupt = interrupt};
 	unsigned int i, k;
 
 	b.u = malloc(pt_unit_size());

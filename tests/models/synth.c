@@ -114,7 +114,8 @@ static void put_insn(struct machine *m, const uint8_t *byte, uint8_t len, uint8_
 
 static void put_block(struct machine *m, uint32_t b)
 {
-	uint32_t n = m->s->config.nblocks, fill = below(m, 7), pick = below(m, 100), target, k;
+	uint32_t n = m->s->config.nblocks, fill = below(m, 7), pick = below(m, 100),
+		 target, k;
 	const struct ender *e = enders;
 
 	m->block[b] = m->ninsn;
@@ -136,7 +137,8 @@ static void put_block(struct machine *m, uint32_t b)
 	 * Direct jumps and calls only lead forward: a loop without any packet
 	 * cannot be told apart from fewer rounds of it.
 	 */
-	target = e->kind == RUN_JCC ? below(m, n) : b + 1 + below(m, n - b - 1 ? n - b - 1 : 1);
+	target = e->kind == RUN_JCC ? below(m, n)
+				    : b + 1 + below(m, n - b - 1 ? n - b - 1 : 1);
 	put_insn(m, e->byte, e->len, e->kind, e->fixup, target);
 }
 
@@ -154,7 +156,8 @@ static void link_targets(struct machine *m)
 		n->target = s->code_base + n->off + n->len;
 		if (!n->fixup)
 			continue;
-		disp = (int32_t)m->insn[m->block[n->block]].off - (int32_t)(n->off + n->len);
+		disp = (int32_t)m->insn[m->block[n->block]].off -
+		       (int32_t)(n->off + n->len);
 		n->target += (int64_t)disp;
 		memcpy(s->code + n->off + n->len - 4, &disp, 4);
 	}
@@ -365,7 +368,8 @@ static uint64_t successor(struct machine *m, const struct run *r)
 		call(m, r->end);
 		return block_ip(m, below(m, m->s->config.nblocks));
 	case RUN_JMP_IND:
-		return below(m, 3) ? block_ip(m, below(m, m->s->config.nblocks)) : any_ip(m);
+		return below(m, 3) ? block_ip(m, below(m, m->s->config.nblocks))
+				   : any_ip(m);
 	case RUN_RET:
 		return return_target(m);
 	default:
@@ -484,7 +488,8 @@ static void step(struct machine *m)
 static int execute_all(struct machine *m)
 {
 	struct synth *s = m->s;
-	const struct pt_unit_host host = {.ctx = m, .memory = dram, .interrupt = interrupt};
+	const struct pt_unit_host host = {
+		.ctx = m, .memory = dram, .interrupt = interrupt};
 	uint32_t i;
 	int err;
 
@@ -542,7 +547,8 @@ int synth_make(struct synth *s, const struct synth_config *c)
 	s->config.base = c->base ? c->base : 0x401000;
 	s->config.nblocks = c->nblocks ? c->nblocks : 40;
 	s->config.nsteps = c->nsteps ? c->nsteps : 400;
-	s->config.ctl = c->ctl ? c->ctl : RTIT_CTL_USER | RTIT_CTL_BRANCHEN | RTIT_CTL_TSCEN;
+	s->config.ctl =
+		c->ctl ? c->ctl : RTIT_CTL_USER | RTIT_CTL_BRANCHEN | RTIT_CTL_TSCEN;
 	s->lossy = c->fifo != 0;
 	s->code_base = s->config.base;
 	s->priv = m;
@@ -638,7 +644,8 @@ void synth_randomise(struct synth_config *c, bool timing, bool filters)
 	for (i = 0; filters && i < 1 + below(&m, PT_MAX_RANGES); i++) {
 		c->range[i].a = c->base + below(&m, span);
 		c->range[i].b = c->range[i].a + below(&m, span / 2);
-		c->range[i].cfg = below(&m, 6) ? RTIT_ADDR_CFG_FILTER : RTIT_ADDR_CFG_STOP;
+		c->range[i].cfg =
+			below(&m, 6) ? RTIT_ADDR_CFG_FILTER : RTIT_ADDR_CFG_STOP;
 		c->nranges = i + 1;
 	}
 }

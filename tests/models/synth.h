@@ -37,7 +37,7 @@ struct synth_config {
 	uint32_t nranges;
 	struct synth_range range[PT_MAX_RANGES];
 	uint32_t ntraps;		/* of 1000 runs: interrupted by an async event */
-	uint32_t nbreaks;		/* of 1000 runs: followed by a break of the stream */
+	uint32_t nbreaks;		/* of 1000 runs: then the stream breaks */
 	uint32_t ncuts;			/* of 1000 runs: cut as a translator cuts them */
 	uint32_t nbadrets;		/* of 1000 returns: not to their call */
 	uint32_t noverflows;		/* of 1000 runs: an overflow begins or ends */
@@ -46,9 +46,9 @@ struct synth_config {
 	uint32_t tsc_jumps;		/* of 1000 runs */
 	bool syscalls;
 	bool defer_tips;
-	uint32_t region_order;		/* ToPA regions of 4 KiB << order, chained tables */
+	uint32_t region_order;		/* ToPA regions of 4 KiB << order */
 	enum synth_feeding feeding;
-	bool interrupts;		/* INT at each region: the "driver" stops and restarts */
+	bool interrupts;		/* INT at each region: off and on again */
 };
 
 /* Fills all but the seed at random from it; ranges included if `filters`. */
@@ -65,7 +65,7 @@ struct synth {
 	size_t nip;
 	size_t executed;		/* all executed, traced or not */
 	uint64_t tsc;			/* the unit's clock at the end */
-	bool lossy;			/* an overflow lost a part: ip[] is more than decodes */
+	bool lossy;			/* by an overflow: not all of ip[] decodes */
 	bool stopped;			/* TraceStop was met */
 	void *priv;
 };
@@ -77,7 +77,7 @@ void synth_free(struct synth *s);
 size_t synth_code(void *ctx, uint64_t ip, uint8_t *buf, size_t len);
 /* Length of the instruction at ip, 0 if none begins there. */
 unsigned int synth_insn_len(const struct synth *s, uint64_t ip);
-/* Where the instruction at ip leads without a packet: target of JMP and CALL, or the next. */
+/* Where the instruction at ip leads without a packet: JMP's and CALL's target, or next. */
 uint64_t synth_next(const struct synth *s, uint64_t ip);
 
 #endif
