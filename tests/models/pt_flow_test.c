@@ -11,7 +11,7 @@
 #include "synth.h"
 #include "ipt.h"
 
-static unsigned int seeds = 2000;
+static unsigned int seeds = 1000;
 
 static void compare(const struct synth *s, const struct ipt_result *r, const char *who)
 {

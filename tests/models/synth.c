@@ -8,9 +8,10 @@
 #define KERNEL		0xffffffff81000000ull
 #define USER_CR3	0x12345000ull
 #define CALL_MAX	200
-#define DRAM_SIZE	(16u << 20)
+#define DRAM_SIZE	(4u << 20)
 #define TABLES		0x1000ull	/* ToPA tables' address in DRAM */
 #define BUFFER		0x100000ull
+#define REGIONS		256
 #define RUN_MAX		32
 
 struct insn {
@@ -228,17 +229,15 @@ static void *dram(void *ctx, uint64_t addr, uint64_t len)
 	return addr < DRAM_SIZE && len <= DRAM_SIZE - addr ? m->dram + addr : NULL;
 }
 
-/* Tables of eight entries each, chained, over BUFFER up to the end of DRAM. */
+/* Tables of eight entries each, chained, over BUFFER; STOP at the end. */
 static void make_tables(struct machine *m)
 {
 	const struct synth_config *c = &m->s->config;
 	uint64_t size = 0x1000ull << c->region_order, addr, table = TABLES, *e;
-	uint32_t i = 0;
+	uint32_t i = 0, n = 0;
 
 	e = (uint64_t *)(m->dram + table);
-	for (addr = BUFFER; addr + size <= DRAM_SIZE; addr += size) {
-		if (table + 0x2000 > BUFFER)
-			break;
+	for (addr = BUFFER; addr + size <= DRAM_SIZE && n < REGIONS; addr += size, n++) {
 		if (i == 7) {
 			table += 0x1000;
 			e[i] = table | TOPA_END;

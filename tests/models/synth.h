@@ -77,7 +77,7 @@ void synth_free(struct synth *s);
 size_t synth_code(void *ctx, uint64_t ip, uint8_t *buf, size_t len);
 /* Length of the instruction at ip, 0 if none begins there. */
 unsigned int synth_insn_len(const struct synth *s, uint64_t ip);
-/* Where the instruction at ip leads without a packet: JMP's and CALL's target, or next. */
+/* Where the instruction at ip leads without a packet: target of JMP, CALL, or next. */
 uint64_t synth_next(const struct synth *s, uint64_t ip);
 
 #endif
