@@ -81,13 +81,12 @@ static void depart(struct analysis_thread *t, const struct trace_block *b)
 /* Whatever is open is settled by flow's having reached ip. */
 static int land(struct analysis_thread *t, uint64_t ip)
 {
-	struct function *fn;
-	uint64_t start;
+	uintptr_t place;
 
 	if (!ip || t->expect == EXPECT_FLOW || t->expect == EXPECT_GAP)
 		return 0;
-	fn = function_at(t, ip, &start);
-	return fn ? stack_arrive(t, ip, fn, start) : -ENOMEM;
+	place = function_at(t, ip);
+	return place ? stack_arrive(t, ip, place) : -ENOMEM;
 }
 
 static int on_async(struct analysis_thread *t, const struct trace_event *ev)
@@ -126,16 +125,35 @@ static int slow(struct analysis_thread *t, const struct trace_event *ev)
 	}
 }
 
+/* A run whose block was not seen before, or which the top frame does not expect. */
+static int arrive(struct analysis_thread *t, const struct trace_event *ev)
+{
+	const struct trace_block *b = ev->block;
+	uintptr_t place = (uintptr_t)b->user;
+
+	if (!place) {
+		place = function_at(t, b->ip);
+		if (!place)
+			return -ENOMEM;
+		/* The block is the decoder's; this field of it is ours. */
+		((struct trace_block *)b)->user = (void *)place;
+	}
+	if (block_function(place) == t->fn && t->expect == EXPECT_FLOW)
+		return 0;
+	/* A run can begin in the middle of its block. */
+	if (ev->ip != b->ip)
+		place &= ~(uintptr_t)BLOCK_AT_START;
+	return stack_arrive(t, ev->ip, place);
+}
+
 int analysis_feed(struct analysis_thread *t, const struct trace_event *ev, int n)
 {
 	const struct trace_event *end = ev + n;
-	const struct block_info *bi;
 	const struct trace_block *b;
 	int ret;
 
 	if (t->error)
 		return t->error;
-	summary_feed(&t->summary, ev, n);
 	for (; ev < end; ev++) {
 		if (ev->time > t->now)
 			t->now = ev->time;
@@ -146,15 +164,9 @@ int analysis_feed(struct analysis_thread *t, const struct trace_event *ev, int n
 			continue;
 		}
 		b = ev->block;
-		bi = b->user;
-		if (unlikely(!bi)) {
-			bi = block_info(t, b);
-			ret = -ENOMEM;
-			if (!bi)
-				goto failed;
-		}
-		if (bi->fn != t->fn || t->expect != EXPECT_FLOW) {
-			ret = stack_arrive(t, ev->ip, bi->fn, bi->start);
+		if (block_function((uintptr_t)b->user) != t->fn ||
+		    t->expect != EXPECT_FLOW || !b->user) {
+			ret = arrive(t, ev);
 			if (unlikely(ret))
 				goto failed;
 		}
@@ -178,16 +190,6 @@ void analysis_thread_end(struct analysis_thread *t)
 	stack_close(t, ANALYSIS_UNFINISHED);
 	if (t->root)
 		t->root->pub.total = t->insns;
-}
-
-const struct summary *analysis_summary(const struct analysis_thread *t)
-{
-	return &t->summary;
-}
-
-struct summary *analysis_thread_summary(struct analysis_thread *t)
-{
-	return &t->summary;
 }
 
 const struct analysis_node *analysis_tree(const struct analysis_thread *t)

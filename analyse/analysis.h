@@ -48,7 +48,8 @@ struct analysis_config {
 };
 
 struct analysis_function {
-	const char	*name;		/* demangled; "[unknown]" where there is no symbol */
+	/* Demangled; without a symbol "[0x...]", the file's address, or "[unknown]". */
+	const char	*name;
 	const char	*raw_name;	/* NULL: no symbol */
 	const char	*image;
 	uint64_t	id;		/* of its symbol (image.h) */
@@ -101,9 +102,6 @@ void analysis_exec(struct analysis_thread *t);
 /* Closes the frames that are still open, flagged unfinished. */
 void analysis_thread_end(struct analysis_thread *t);
 
-const struct summary *analysis_summary(const struct analysis_thread *t);
-/* Room for the caller's numbers: bytes, lost, stops. */
-struct summary *analysis_thread_summary(struct analysis_thread *t);
 /* The thread's root node, or NULL without config.tree. */
 const struct analysis_node *analysis_tree(const struct analysis_thread *t);
 /* Deepest stack that the thread had. */

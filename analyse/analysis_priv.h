@@ -17,11 +17,18 @@ struct function {
 	struct function	*next_by_name;
 };
 
-/* trace_block.user: what a block belongs to. */
-struct block_info {
-	struct function	*fn;
-	uint64_t	start;		/* of its symbol; 0: none */
-};
+/*
+ * trace_block.user: the block's function, with what is known of its place in
+ * the two lowest bits (functions are aligned to 16).
+ */
+#define BLOCK_AT_START	1u	/* it begins where its symbol does */
+#define BLOCK_KNOWN	2u	/* its function's bounds are known */
+#define BLOCK_BITS	(BLOCK_AT_START | BLOCK_KNOWN)
+
+static inline struct function *block_function(uintptr_t user)
+{
+	return (struct function *)(user & ~(uintptr_t)BLOCK_BITS);
+}
 
 struct node {
 	struct analysis_node pub;
@@ -60,7 +67,6 @@ struct analysis_thread {
 	analysis_symbol_fn symbol;
 	void		*ctx;
 	uint32_t	pid, tid;
-	struct summary	summary;
 	/* The stack; top is frames[n - 1]. */
 	struct frame	*frames;
 	uint32_t	n, room, max_depth;
@@ -102,11 +108,10 @@ void *arena_get(struct arena **a, size_t size);
 void arena_free(struct arena *a);
 
 /* functions.c */
-/* The function at ip and its symbol's start (0: none); NULL: no memory. */
-struct function *function_at(struct analysis_thread *t, uint64_t ip, uint64_t *start);
+/* The function at ip, with BLOCK_* bits; 0: no memory. */
+uintptr_t function_at(struct analysis_thread *t, uint64_t ip);
 /* Fills list (NULL: counts only) with all functions; how many. */
 size_t functions_list(const struct analysis *a, const struct analysis_function **list);
-struct block_info *block_info(struct analysis_thread *t, const struct trace_block *b);
 
 /* tree.c */
 struct node *tree_root(struct analysis *a);
@@ -115,9 +120,8 @@ struct node *tree_child(struct analysis *a, struct node *parent, struct function
 			enum analysis_node_kind kind);
 
 /* stack.c */
-/* The next run begins at ip, in fn, whose symbol begins at start. */
-int stack_arrive(struct analysis_thread *t, uint64_t ip, struct function *fn,
-		 uint64_t start);
+/* The next run begins at ip; place: function_at's answer for it. */
+int stack_arrive(struct analysis_thread *t, uint64_t ip, uintptr_t place);
 /* Flow is lost here: `missing` bytes. */
 void stack_gap(struct analysis_thread *t, uint64_t missing);
 /* Closes all frames, each with `flags` more. */

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Functions by symbol, and blocks by function. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "analysis_priv.h"
-
-/* A start that no address equals: known to lie inside. */
-#define NOT_A_START 1
 
 static struct function **slot_of(const struct table *t, uint64_t id)
 {
@@ -130,6 +128,20 @@ static struct function *named(struct analysis *a, const struct image_symbol *sym
 	return fn;
 }
 
+/* Known by its bounds only: the address that the file has it at. */
+static const char *nameless(struct analysis *a, const struct image_symbol *sym)
+{
+	char text[32], *copy;
+	size_t n;
+
+	if (!sym->start)
+		return "[unknown]";
+	n = (size_t)snprintf(text, sizeof(text), "[0x%llx]",
+			     (unsigned long long)(sym->start - sym->image_base));
+	copy = arena_get(&a->arena, n + 1);
+	return copy ? strcpy(copy, text) : "[unknown]";
+}
+
 static struct function *add(struct analysis *a, const struct image_symbol *sym)
 {
 	struct synonym *s = arena_get(&a->arena, sizeof(*s));
@@ -139,7 +151,7 @@ static struct function *add(struct analysis *a, const struct image_symbol *sym)
 	if (sym->name && sym->raw_name) {
 		s->real = named(a, sym);
 	} else {
-		s->real = function_new(a, sym, "[unknown]");
+		s->real = function_new(a, sym, nameless(a, sym));
 	}
 	if (!s->real)
 		return NULL;
@@ -149,35 +161,26 @@ static struct function *add(struct analysis *a, const struct image_symbol *sym)
 	return s->real;
 }
 
-struct function *function_at(struct analysis_thread *t, uint64_t ip, uint64_t *start)
+uintptr_t function_at(struct analysis_thread *t, uint64_t ip)
 {
 	struct analysis *a = t->a;
 	struct image_symbol sym;
 	struct function *fn;
+	uintptr_t bits = 0;
 
 	memset(&sym, 0, sizeof(sym));
 	if (!t->symbol(t->ctx, ip, &sym))
 		sym.name = NULL;
 	if (!sym.image)
 		sym.image = "?";
-	*start = sym.name ? sym.start : 0;
-	/* The beginning of a .cold part is somewhere inside its function. */
-	if (sym.name && sym.raw_name && sym.raw_name[base_length(sym.raw_name)])
-		*start = NOT_A_START;
+	if (sym.start) {
+		bits = BLOCK_KNOWN;
+		/* The beginning of a .cold part is somewhere inside its function. */
+		if (ip == sym.start && !(sym.name && sym.raw_name &&
+					 sym.raw_name[base_length(sym.raw_name)]))
+			bits |= BLOCK_AT_START;
+	}
 	fn = a->functions.room ? *slot_of(&a->functions, sym.id) : NULL;
-	return fn ? ((struct synonym *)fn)->real : add(a, &sym);
-}
-
-struct block_info *block_info(struct analysis_thread *t, const struct trace_block *b)
-{
-	struct block_info *bi = arena_get(&t->a->arena, sizeof(*bi));
-
-	if (!bi)
-		return NULL;
-	bi->fn = function_at(t, b->ip, &bi->start);
-	if (!bi->fn)
-		return NULL;
-	/* The block is the decoder's; this field of it is ours. */
-	((struct trace_block *)b)->user = bi;
-	return bi;
+	fn = fn ? ((struct synonym *)fn)->real : add(a, &sym);
+	return fn ? (uintptr_t)fn | bits : 0;
 }

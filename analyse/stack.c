@@ -418,10 +418,14 @@ static int (*const arrive[])(struct analysis_thread *t, const struct arrival *at
 	[EXPECT_GAP] = arrive_after_gap,
 };
 
-int stack_arrive(struct analysis_thread *t, uint64_t ip, struct function *fn,
-		 uint64_t start)
+int stack_arrive(struct analysis_thread *t, uint64_t ip, uintptr_t place)
 {
-	struct arrival at = {ip, fn, start && ip == start, start && ip != start};
+	struct arrival at = {
+		.ip = ip,
+		.fn = block_function(place),
+		.at_start = place & BLOCK_AT_START,
+		.inside = (place & BLOCK_BITS) == BLOCK_KNOWN,
+	};
 	enum expect expect = t->expect;
 	int ret;
 
@@ -434,7 +438,7 @@ int stack_arrive(struct analysis_thread *t, uint64_t ip, struct function *fn,
 	if (t->n)
 		ret = arrive[expect](t, &at);
 	else
-		ret = push(t, fn, 0, at.at_start ? 0 : ANALYSIS_NO_BEGIN, at.at_start);
+		ret = push(t, at.fn, 0, at.at_start ? 0 : ANALYSIS_NO_BEGIN, at.at_start);
 	t->expect = EXPECT_FLOW;
 	t->disabled = false;
 	return ret;

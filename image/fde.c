@@ -3,6 +3,7 @@
  * Function bounds by .eh_frame, for functions that have no symbol.  The search
  * table of PT_GNU_EH_FRAME (LSB Core, 10.6.2) finds the frame description.
  */
+#include <stdlib.h>
 #include <string.h>
 #include "image_priv.h"
 
@@ -16,10 +17,6 @@ struct hdr {
 	uint8_t version, eh_frame_ptr_enc, fde_count_enc, table_enc;
 	int32_t eh_frame_ptr;
 	uint32_t fde_count;
-};
-
-struct row {
-	int32_t start, fde; /* relative to the header */
 };
 
 /* The encoding of code pointers, from the CIE: true if it is pcrel | sdata4. */
@@ -69,14 +66,15 @@ static bool read_fde(struct image_file *f, uint64_t fde, uint64_t *start, uint64
 	return h.range > 0 && *end > *start;
 }
 
-bool fde_find(struct image_file *f, uint64_t vaddr, uint64_t *start, uint64_t *end)
+/* Rows of the search table: start of a function, its FDE; relative to the header. */
+static void read_table(struct image_file *f)
 {
 	const struct image_phdr *p = NULL;
-	uint64_t table, lo = 0, hi, mid;
-	struct row row;
+	uint64_t room;
 	struct hdr h;
 	size_t i;
 
+	f->fdes_read = true;
 	for (i = 0; i < f->nphdr; i++) {
 		if (f->phdr[i].type == PT_GNU_EH_FRAME)
 			p = &f->phdr[i];
@@ -84,20 +82,34 @@ bool fde_find(struct image_file *f, uint64_t vaddr, uint64_t *start, uint64_t *e
 	if (!p || !file_read_vaddr(f, p->vaddr, &h, sizeof(h)) || h.version != 1 ||
 	    h.fde_count_enc != DW_EH_PE_UDATA4 ||
 	    h.table_enc != (DW_EH_PE_DATAREL | DW_EH_PE_SDATA4))
-		return false;
-	table = p->vaddr + sizeof(h);
-	hi = h.fde_count;
+		return;
+	room = p->filesz > sizeof(h) ? (p->filesz - sizeof(h)) / sizeof(*f->fdes) : 0;
+	if (h.fde_count > room || !h.fde_count || p->filesz > IMAGE_TABLE_MAX)
+		return;
+	f->fdes = malloc(h.fde_count * sizeof(*f->fdes));
+	if (!f->fdes || !file_read_vaddr(f, p->vaddr + sizeof(h), f->fdes,
+					 h.fde_count * sizeof(*f->fdes)))
+		return;
+	f->fde_base = p->vaddr;
+	f->nfdes = h.fde_count;
+}
+
+bool fde_find(struct image_file *f, uint64_t vaddr, uint64_t *start, uint64_t *end)
+{
+	size_t lo = 0, hi, mid;
+
+	if (!f->fdes_read)
+		read_table(f);
+	hi = f->nfdes;
 	while (lo < hi) {
 		mid = lo + (hi - lo) / 2;
-		if (!file_read_vaddr(f, table + mid * sizeof(row), &row, sizeof(row)))
-			return false;
-		if (p->vaddr + (uint64_t)(int64_t)row.start <= vaddr)
+		if (f->fde_base + (uint64_t)(int64_t)f->fdes[mid][0] <= vaddr)
 			lo = mid + 1;
 		else
 			hi = mid;
 	}
-	if (!lo || !file_read_vaddr(f, table + (lo - 1) * sizeof(row), &row, sizeof(row)))
-		return false;
-	return read_fde(f, p->vaddr + (uint64_t)(int64_t)row.fde, start, end) &&
+	return lo &&
+	       read_fde(f, f->fde_base + (uint64_t)(int64_t)f->fdes[lo - 1][1], start,
+			end) &&
 	       vaddr >= *start && vaddr < *end;
 }

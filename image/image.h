@@ -98,9 +98,14 @@ struct image_symbol {
 	const char	*name;		/* demangled; NULL: no symbol */
 	const char	*raw_name;	/* as in the symbol table */
 	const char	*image;		/* path, "[vdso]", "[code]", "?" */
-	uint64_t	start, end;	/* of the symbol, as run-time addresses; end 0: size unknown */
+	/*
+	 * Of the symbol, as run-time addresses; end 0: size unknown.  Without a
+	 * symbol, of the function that .eh_frame bounds there; else 0.
+	 */
+	uint64_t	start, end;
 	uint64_t	image_base;	/* load bias: address - bias is the ELF's */
-	uint64_t	id;		/* the same for every address of the same symbol, never 0 */
+	/* The same for every address of the same symbol or function, never 0. */
+	uint64_t	id;
 };
 /* Always fills *out; true if a symbol was found. */
 bool image_view_symbol(struct image_view *v, uint64_t ip, struct image_symbol *out);

@@ -62,6 +62,10 @@ struct image_file {
 	bool symbols_read, lines_tried;
 	struct image_symtab symtab;
 	struct image_lines *lines;
+	int32_t (*fdes)[2]; /* search table of .eh_frame, in memory */
+	size_t nfdes;
+	uint64_t fde_base; /* what its entries are relative to */
+	bool fdes_read;
 	uint32_t said;	 /* bits of enum image_problem already reported */
 	uint8_t *window; /* last bytes read, at window_offset */
 	uint64_t window_offset;

@@ -167,6 +167,7 @@ void file_close(struct image_file *f)
 	if (f->fd >= 0)
 		close(f->fd);
 	free(f->phdr);
+	free(f->fdes);
 	free(f->window);
 	free(f);
 }
@@ -262,7 +263,8 @@ bool file_read_vaddr(struct image_file *f, uint64_t addr, void *buf, size_t len)
 
 	if (!file_vaddr_to_offset(f, addr, &offset, &left) || left < len)
 		return false;
-	return file_bytes(f, offset, buf, len) == len;
+	/* Tables are looked at here and there: no window for them. */
+	return (size_t)read_at(f->fd, offset, buf, len) == len;
 }
 
 bool file_is_code(const struct image_file *f, uint64_t vaddr)

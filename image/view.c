@@ -14,6 +14,8 @@
 
 /* Ids of what has no symbol of its own; file ids never reach this bit. */
 #define ID_NAMELESS (1ull << 63)
+/* In the low half of an id: no index of a symbol, but a function's address. */
+#define ID_FUNCTION (1ull << 31)
 
 struct segment {
 	uint64_t start, last; /* last byte, inclusive */
@@ -393,6 +395,18 @@ static bool perf_symbol(struct image_view *v, uint64_t ip, struct image_symbol *
 	return true;
 }
 
+/* A function without a name has bounds all the same. */
+static void file_function(struct image_file *f, uint64_t vaddr, struct image_symbol *out)
+{
+	uint64_t start, end;
+
+	if (!fde_find(f, vaddr, &start, &end))
+		return;
+	out->start = start + out->image_base;
+	out->end = end + out->image_base;
+	out->id = (uint64_t)f->id << 32 | ID_FUNCTION | (start & (ID_FUNCTION - 1));
+}
+
 static bool file_symbol(struct image_file *f, const struct segment *s, uint64_t ip,
 			struct image_symbol *out)
 {
@@ -404,11 +418,11 @@ static bool file_symbol(struct image_file *f, const struct segment *s, uint64_t 
 				  s->change->pgoff + (ip - s->change->addr), &vaddr))
 		return false;
 	out->image_base = ip - vaddr;
-	if (symtab_load(f))
+	sym = symtab_load(f) ? NULL : symtab_find(t, vaddr);
+	if (!sym) {
+		file_function(f, vaddr, out);
 		return false;
-	sym = symtab_find(t, vaddr);
-	if (!sym)
-		return false;
+	}
 	out->raw_name = sym->raw;
 	out->name = symtab_name(f->store, sym);
 	out->start = sym->start + out->image_base;
@@ -441,7 +455,7 @@ bool image_view_symbol(struct image_view *v, uint64_t ip, struct image_symbol *o
 		found = perf_symbol(v, ip, out);
 	}
 	pthread_mutex_unlock(&v->space->store->lock);
-	if (!found)
+	if (!found && !out->id)
 		out->id = label_id(out->image);
 	return found;
 }

@@ -202,7 +202,7 @@ static void nested(void **st)
 	assert_int_equal(function("A")->flags, ANALYSIS_UNFINISHED);
 	assert_int_equal(function("A")->ticks, 20);
 	assert_int_equal(analysis_max_depth(t), 3);
-	assert_int_equal(analysis_summary(t)->instructions, 44);
+	assert_int_equal(analysis_instructions(a), 44);
 }
 
 /* Recursion counts once in `total`. */
