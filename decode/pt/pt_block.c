@@ -301,6 +301,7 @@ struct pt_block *pt_blocks_get(struct pt_blocks *bs, uint64_t ip, uint8_t mode, 
 	set_walk(bs, b, mode, special);
 	bs->all[bs->count++] = b;
 	link_block(bs, b);
+	*error = 0;
 	return b;
 }
 

@@ -33,6 +33,7 @@ struct pt_decoder *pt_decoder_new(const struct pt_decoder_config *config)
 	d->offset = config->offset;
 	d->mode = 64;
 	d->hungry = true;
+	d->feed = d->feed_end = d->carry;
 	d->p = d->end = d->carry;
 	d->in_carry = true;
 	pt_flow_reset(d);

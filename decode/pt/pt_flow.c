@@ -17,9 +17,7 @@ static uint64_t where(const struct pt_decoder *d)
 {
 	if (d->state != PT_STATE_ON)
 		return 0;
-	if (d->tnt_wait && d->cur && d->cur->op == PT_OP_IND)
-		return d->cur->b.last;
-	return d->cur_ip;
+	return d->tnt_wait ? d->stuck_ip : d->cur_ip;
 }
 
 static void forget_flow(struct pt_decoder *d)
@@ -28,8 +26,6 @@ static void forget_flow(struct pt_decoder *d)
 	d->tnt_wait = false;
 	d->async = d->async_sure = d->after_cr3 = false;
 	d->walk.kind = PT_WALK_NONE;
-	d->bound_n = d->bind = 0;
-	d->mode_next = 0;
 	d->cur = NULL;
 	pt_stack_clear(d);
 }
@@ -37,6 +33,8 @@ static void forget_flow(struct pt_decoder *d)
 void pt_flow_reset(struct pt_decoder *d)
 {
 	forget_flow(d);
+	d->bound_n = d->bind = 0;
+	d->mode_next = 0;
 	d->state = PT_STATE_SYNC;
 	d->in_psb = false;
 	d->gap_error = TRACE_GAP_NONE;
@@ -237,19 +235,14 @@ static void on_tnt(struct pt_decoder *d, const struct pt_packet *pkt)
 
 static void then_tip(struct pt_decoder *d, int error)
 {
-	uint64_t tip = d->tip;
-	uint8_t mode = d->mode_next;
-
 	if (error) {
 		pt_flow_stuck(d, error, stuck_at(d, error));
-		if (error != TRACE_GAP_NO_CODE)
-			return;
-		d->mode_next = mode;
-		enable(d, tip);
+		if (error == TRACE_GAP_NO_CODE)
+			enable(d, d->tip);
 		return;
 	}
 	d->tnt_wait = false;
-	if (mode) {
+	if (d->mode_next) {
 		apply_mode(d);
 		d->cur = NULL;
 	}
@@ -360,11 +353,8 @@ static void on_pge(struct pt_decoder *d, const struct pt_packet *pkt)
 	}
 	if (d->state == PT_STATE_ON) {
 		/* A TIP.PGD is missing; the address here is good all the same. */
-		uint8_t mode = d->mode_next;
-
 		emit_error(d, TRACE_ERR_UNEXPECTED, where(d));
 		open_gap(d, TRACE_GAP_NONE, 0);
-		d->mode_next = mode;
 	}
 	enable(d, pkt->payload);
 }
@@ -417,6 +407,7 @@ static void on_ovf(struct pt_decoder *d, const struct pt_packet *pkt)
 	no_fup(d);
 	pt_flow_close_gap(d);
 	forget_flow(d);
+	d->mode_next = 0;
 	pt_time_lost(&d->time);
 	ev = pt_emit(d, TRACE_GAP);
 	ev->error = TRACE_GAP_OVERFLOW;
@@ -483,7 +474,6 @@ static void then_psb(struct pt_decoder *d, int error)
 		emit_error(d, error, d->cur_ip);
 		open_gap(d, TRACE_GAP_NONE, 0);
 	}
-	d->mode_next = mode;
 	if (error)
 		enable(d, d->psb_ip);
 	if (mode) {

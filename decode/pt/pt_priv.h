@@ -71,7 +71,7 @@ struct pt_decoder {
 	struct pt_block	*cur;			/* at cur_ip, or NULL: not looked up */
 	uint64_t	cur_ip;
 	uint64_t	last_insn;		/* of the last careful step */
-	uint64_t	stuck_ip;		/* TRACE_ERR_UNEXPECTED: the instruction */
+	uint64_t	stuck_ip;		/* the branch that waits, or did not fit */
 	uint64_t	at;			/* offset of the packet at work */
 	uint64_t	tnt;			/* bits not used yet, the next highest */
 	unsigned int	tnt_n;

@@ -42,11 +42,16 @@ static void rebase(struct pt_time *t, uint64_t now)
 
 void pt_time_tsc(struct pt_time *t, uint64_t tsc)
 {
+	/* An estimate may be a little late.  A clock that goes back is none. */
+	bool back = tsc < t->time && !t->estimated;
+
 	/* The MTCs that follow count from a TMA that belongs to this TSC. */
 	t->have_tma = false;
 	t->have_mtc = false;
 	t->tma_base = tsc;
+	t->estimated = false;
 	rebase(t, tsc);
+	t->known = !back;
 }
 
 void pt_time_tma(struct pt_time *t, uint32_t ctc, uint32_t fast)
@@ -98,7 +103,7 @@ void pt_time_mtc(struct pt_time *t, uint8_t mtc)
 	t->mtc = mtc;
 	t->mtc_mask = 0xff;
 	t->fresh_tma = false;
-	t->have_mtc = true;
+	t->have_mtc = t->estimated = true;
 	rebase(t, now);
 }
 
@@ -120,6 +125,7 @@ void pt_time_cyc(struct pt_time *t, uint64_t cycles, bool counted)
 		return;
 	}
 	set(t, add(t->base, scale(t->base_cycles, num, den)));
+	t->estimated = true;
 }
 
 void pt_time_cbr(struct pt_time *t, uint8_t ratio)

@@ -20,6 +20,7 @@ struct pt_time {
 	struct pt_time_config config;
 	uint64_t	time;		/* now, or the last that was known */
 	bool		known;
+	bool		estimated;	/* by MTC or CYC, not a TSC packet's */
 	uint64_t	cycles;		/* counted cycles */
 
 	uint64_t	base;		/* time of the last TSC or MTC ... */

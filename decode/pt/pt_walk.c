@@ -215,6 +215,7 @@ void pt_walk_tnt(struct pt_decoder *d)
 			continue;
 		case PT_OP_IND:
 			d->tnt_wait = true;
+			d->stuck_ip = b->b.last;
 			goto out;
 		case PT_OP_UNCHECKED:
 			error = check_chain(d, b);
