@@ -169,6 +169,8 @@ static void write_child(struct perfdata_writer *w, const struct hwt_rec *rec,
 		w->nomem = true;
 		return;
 	}
+	if (pid == rec->pid && tid == rec->tid)	/* it tells of itself */
+		return;
 	t->alive = true;
 	t->started = false;
 	put_task(w, PERF_RECORD_FORK, &task, rec->time);
