@@ -17,7 +17,7 @@
 struct page {
 	struct page *next;
 	uint64_t addr;
-	bool in_file;
+	bool in_file, any_captured;
 	uint8_t file[PAGE];
 	uint64_t captured[PAGE / 64];
 	uint8_t capture[PAGE];
@@ -26,8 +26,10 @@ struct page {
 struct code {
 	struct page *table[4096];
 	const struct process *process;
-	uint64_t generation;
-	size_t applied;		/* events of process */
+	uint64_t generation;	/* the next one to come */
+	const struct event **order;	/* events by generation, then arrival */
+	size_t applied;		/* of them */
+	const struct page *last;
 };
 
 void addresses_add(struct addresses *a, uint64_t ip)
@@ -115,6 +117,7 @@ static void capture(struct code *c, const struct event *e)
 			uint64_t a = h->addr + i;
 			struct page *p = page_at(c, a, true);
 
+			p->any_captured = true;
 			p->capture[a % PAGE] = h->bytes[i];
 			p->captured[a % PAGE / 64] |= 1ull << a % 64;
 		}
@@ -137,18 +140,38 @@ static uint64_t generation_of(const struct event *e)
 	return e->type == VTU_HOOK_CODE ? e->args[2] : e->generation;
 }
 
+static int by_generation(const void *a, const void *b)
+{
+	const struct event *x = *(const struct event *const *)a;
+	const struct event *y = *(const struct event *const *)b;
+	uint64_t gx = generation_of(x), gy = generation_of(y);
+
+	if (gx != gy)
+		return gx < gy ? -1 : 1;
+	return x < y ? -1 : x > y;
+}
+
+static void sort_events(struct code *c)
+{
+	size_t i, n = c->process->nevents;
+
+	c->order = malloc((n + 1) * sizeof(*c->order));
+	if (!c->order)
+		abort();
+	for (i = 0; i < n; i++)
+		c->order[i] = &c->process->events[i];
+	qsort(c->order, n, sizeof(*c->order), by_generation);
+}
+
 /* Brings c to a generation: events of each in their order. */
 static void advance(struct code *c, uint64_t generation)
 {
-	uint64_t g;
-	size_t i;
-
-	for (g = c->generation; g <= generation; g++) {
-		for (i = 0; i < c->process->nevents; i++)
-			if (generation_of(&c->process->events[i]) == g)
-				apply(c, &c->process->events[i]);
-	}
-	c->generation = generation + 1;
+	if (!c->order)
+		sort_events(c);
+	for (; c->applied < c->process->nevents &&
+	       generation_of(c->order[c->applied]) <= generation; c->applied++)
+		if (generation_of(c->order[c->applied]) >= c->generation)
+			apply(c, c->order[c->applied]);
 }
 
 /* A forked child has its parent's code up to the fork. */
@@ -162,6 +185,7 @@ static void inherit(struct code *c, const struct process *p)
 	inherit(&parent, p->before);
 	advance(&parent, at);
 	memcpy(c->table, parent.table, sizeof(c->table));
+	free(parent.order);
 	c->generation = at;
 }
 
@@ -169,12 +193,21 @@ static int read_code(uint8_t *buf, size_t size, const struct pt_asid *asid, uint
 		     void *ctx)
 {
 	struct code *c = ctx;
+	const struct page *p;
 	size_t i;
 
+	if (!c->last || c->last->addr != (ip & ~(uint64_t)(PAGE - 1)))
+		c->last = page_at(c, ip, false);
+	p = c->last;
+	if (p && p->in_file && !p->any_captured && ip % PAGE + size <= PAGE) {
+		memcpy(buf, p->file + ip % PAGE, size);
+		return (int)size;
+	}
 	for (i = 0; i < size; i++) {
 		uint64_t a = ip + i;
-		const struct page *p = page_at(c, a, false);
 
+		if (i && !(a % PAGE))
+			p = page_at(c, a, false);
 		if (p && p->captured[a % PAGE / 64] >> a % 64 & 1)
 			buf[i] = p->capture[a % PAGE];
 		else if (p && p->in_file)
@@ -293,6 +326,7 @@ int decode_stream(const struct stream *s, struct decoded *d)
 	walk(&w, dec);
 	pt_insn_free_decoder(dec);
 	code_free(&w.code);
+	free(w.code.order);
 	free(w.enables.v);
 	return 0;
 }
