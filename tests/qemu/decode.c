@@ -237,6 +237,29 @@ done:
 	pt_pkt_free_decoder(d);
 }
 
+void count_outcomes(const struct stream *s, uint64_t *taken, uint64_t *not_taken)
+{
+	struct pt_packet_decoder *d;
+	struct pt_config cfg;
+	struct pt_packet p;
+	int ones;
+
+	pt_config_init(&cfg);
+	cfg.begin = s->data;
+	cfg.end = s->data + s->size;
+	d = pt_pkt_alloc_decoder(&cfg);
+	*taken = *not_taken = 0;
+	if (d && pt_pkt_sync_forward(d) >= 0)
+		while (pt_pkt_next(d, &p, sizeof(p)) >= 0) {
+			if (p.type != ppt_tnt_8 && p.type != ppt_tnt_64)
+				continue;
+			ones = __builtin_popcountll(p.payload.tnt.payload);
+			*taken += (unsigned int)ones;
+			*not_taken += p.payload.tnt.bit_size - (unsigned int)ones;
+		}
+	pt_pkt_free_decoder(d);
+}
+
 static uint64_t generation_at(const struct stream *s, uint64_t position)
 {
 	uint64_t g = 0;

@@ -19,6 +19,8 @@ struct decoded {
 
 /* Appends to d.  0 or -errno. */
 int decode_stream(const struct stream *s, struct decoded *d);
+/* Counts the TNT bits of a stream. */
+void count_outcomes(const struct stream *s, uint64_t *taken, uint64_t *not_taken);
 /* The log of pid, tid in dir; -ENOENT: there is none. */
 int read_log(const char *dir, int pid, int tid, struct addresses *a);
 void addresses_add(struct addresses *a, uint64_t ip);

@@ -24,6 +24,8 @@ struct expect {
 	int processes;
 	bool prefix;		/* the log may go on: threads killed while running */
 	uint64_t insns;		/* exactly; 0: any */
+	uint64_t taken, not_taken;	/* TNT bits of the first thread, exactly; 0: any */
+	bool single_step;	/* compare with the emulator's own log, too */
 	bool record_only;	/* no log, no decoding: for its cost */
 };
 
@@ -142,10 +144,79 @@ static void check(struct owner *w, const struct expect *x)
 	if (x->insns && insns != x->insns)
 		fail("%llu instructions, not %llu", (unsigned long long)insns,
 		     (unsigned long long)x->insns);
+	if (x->taken || x->not_taken) {
+		uint64_t taken, not_taken;
+
+		count_outcomes(w->streams, &taken, &not_taken);
+		if (taken != x->taken || not_taken != x->not_taken)
+			fail("%llu branches taken and %llu not, instead of %llu and %llu",
+			     (unsigned long long)taken, (unsigned long long)not_taken,
+			     (unsigned long long)x->taken, (unsigned long long)x->not_taken);
+	}
 	if (!insns)
 		fail("nothing was decoded");
 	if (w->faults)
 		fail("%u register writes were refused", w->faults);
+}
+
+/*
+ * QEMU's log of the same program, an instruction a block.  Normalised: a REP is
+ * listed at each iteration; the kernel's page holds no instruction.
+ */
+static int read_emulators_log(const char *path, struct addresses *a)
+{
+	unsigned long long ip, last = 0;
+	char line[512], *p;
+	FILE *f = fopen(path, "re");
+
+	if (!f)
+		return -errno;
+	while (fgets(line, sizeof(line), f)) {
+		p = strchr(line, '[');
+		if (strncmp(line, "Trace ", 6) || !p ||
+		    sscanf(p, "[%*[^/]/%llx", &ip) != 1)
+			continue;
+		if (ip != last && ip < 0xffffffffff600000ull)
+			addresses_add(a, ip);
+		last = ip;
+	}
+	fclose(f);
+	return 0;
+}
+
+static void compare_with_emulator(const struct owner *w)
+{
+	struct addresses theirs = {0};
+	struct decoded d = {0};
+	char path[4200], *argv[32];
+	int n = 0, i, status = -1;
+	pid_t pid;
+
+	snprintf(path, sizeof(path), "%s/qemu", w->o.log_dir);
+	argv[n++] = (char *)w->o.qemu;
+	argv[n++] = "-cpu";
+	argv[n++] = "max";
+	argv[n++] = "-singlestep";
+	argv[n++] = "-d";
+	argv[n++] = "exec,nochain";
+	argv[n++] = "-D";
+	argv[n++] = path;
+	for (i = 0; w->o.argv[i] && n < 31; i++)
+		argv[n++] = w->o.argv[i];
+	argv[n] = NULL;
+	pid = fork();
+	if (!pid) {
+		execv(argv[0], argv);
+		_exit(127);
+	}
+	waitpid(pid, &status, 0);
+	if (status != w->wait_status || read_emulators_log(path, &theirs) ||
+	    decode_stream(w->streams, &d))
+		fail("no log of the emulator's own: status %#x", status);
+	else
+		compare(0, 0, &d, &theirs, &(struct expect){0});
+	free(theirs.v);
+	free(d.a.v);
 }
 
 static int unlink_one(const char *path, const struct stat *st, int type, struct FTW *f)
@@ -157,7 +228,7 @@ static void parse(int argc, char **argv, struct owner_options *o, struct expect 
 {
 	int c;
 
-	while ((c = getopt(argc, argv, "+fFRp:T:P:s:S:r:c:k:oli:n")) != -1) {
+	while ((c = getopt(argc, argv, "+fFRp:T:P:s:S:r:c:k:oli:nt:z:HQ")) != -1) {
 		switch (c) {
 		case 'f':
 			o->flags |= VTU_F_FOLLOW;
@@ -201,6 +272,18 @@ static void parse(int argc, char **argv, struct owner_options *o, struct expect 
 		case 'n':
 			x->record_only = true;
 			break;
+		case 't':
+			x->taken = strtoull(optarg, NULL, 0);
+			break;
+		case 'z':
+			x->not_taken = strtoull(optarg, NULL, 0);
+			break;
+		case 'Q':
+			x->single_step = true;
+			break;
+		case 'H':
+			o->flags |= VTU_F_CLOCK_HOST;
+			break;
 		case 'i':
 			x->insns = strtoull(optarg, NULL, 0);
 			break;
@@ -238,6 +321,8 @@ int main(int argc, char **argv)
 		fail("cannot run %s: %s", o.argv[0], strerror(-err));
 	else if (!x.record_only)
 		check(&w, &x);
+	if (!err && x.single_step)
+		compare_with_emulator(&w);
 	if (!getenv("VTU_E2E_KEEP"))
 		nftw(dir, unlink_one, 8, FTW_DEPTH | FTW_PHYS);
 	return failures ? 1 : 0;

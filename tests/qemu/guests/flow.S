@@ -2,7 +2,7 @@
 /*
  * Flow that is easy to get wrong: branches to the next instruction, REP, an
  * instruction over a page's end, split locks before returns and loops,
- * syscall; ret, LOOP, the vsyscall page.  No library, no relocation: the same
+ * blocks that rewrite themselves, syscall; ret, LOOP, the vsyscall page.  No library, no relocation: the same
  * addresses in each run.
  */
 	.text
@@ -148,6 +148,22 @@ split_return:
 	lock addl $1, (%rdi)
 	ret
 
+/* Rewrites the instruction behind the store, in one block that returns. */
+	.section .wx, "awx", @progbits
+self_modify:
+	nop
+	mov	%r15b, 1f+1(%rip)
+1:	mov	$0, %al
+	ret
+self_modify_loop:
+	mov	$3, %ecx
+2:	mov	%cl, 3f+1(%rip)
+3:	mov	$0, %al
+	dec	%ecx
+	jnz	2b
+	ret
+	.text
+
 time_page:
 	xor	%edi, %edi
 	mov	$0xffffffffff600400, %rax
@@ -169,6 +185,8 @@ _start:
 	call	cross
 	call	cross_branch
 	call	split_lock
+	call	self_modify
+	call	self_modify_loop
 	call	time_page
 	inc	%r15
 	cmp	$40, %r15
