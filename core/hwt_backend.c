@@ -6,7 +6,7 @@ static bool backend_valid(const struct hwt_backend *be)
 {
 	const struct hwt_backend_ops *ops = be->ops;
 
-	return be->name && be->name[0] && be->bus && ops && ops->buffer_init &&
+	return be->name && be->name[0] && ops && ops->buffer_init &&
 	       ops->buffer_fini && ops->set_config && ops->config_check &&
 	       ops->switch_in && ops->switch_out && ops->read &&
 	       be->scope <= HWT_SCOPE_CONTEXT;
@@ -115,8 +115,12 @@ int hwt_backend_query(struct hwt_core *core, struct hwt_query *q)
 	if (!be)
 		return -ENOENT;
 	bus = be->bus;
-	q->flags = be->flags & HWT_QUERY_RING;
 	copy_name(q->name, sizeof(q->name), be->name);
+	if (!bus) {
+		hwt_backend_unuse(core, be);
+		return -ENXIO;
+	}
+	q->flags = be->flags & HWT_QUERY_RING;
 	copy_name(q->host, sizeof(q->host), core->ops->name);
 	copy_name(q->unit, sizeof(q->unit), bus->name);
 	q->modes = be->modes;

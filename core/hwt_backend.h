@@ -138,7 +138,7 @@ struct hwt_backend_ops {
 struct hwt_backend {
 	const char	*name;			/* "pt" */
 	const struct hwt_backend_ops *ops;
-	struct hwt_bus	*bus;
+	struct hwt_bus	*bus;			/* NULL: no unit here */
 	uint32_t	scope;			/* HWT_SCOPE_* */
 	uint32_t	modes;			/* 1 << HWT_MODE_* */
 	uint32_t	nranges;		/* unless ops->ranges tells */

@@ -184,18 +184,14 @@ void hwt_buffer_revive(struct hwt_buffer *b)
 	hwt_spin_unlock(&b->unit_lock, flags);
 }
 
-void hwt_buffer_moved(struct hwt_buffer *b, int unit)
+void hwt_buffer_restart(struct hwt_buffer *b)
 {
 	hwt_irqflags_t flags;
-	bool moved;
 
 	hwt_spin_lock(&b->unit_lock, flags);
-	moved = b->unit != unit;
-	if (moved)
-		b->start_seq = 0;
+	b->start_seq = 0;
 	hwt_spin_unlock(&b->unit_lock, flags);
-	if (moved)
-		hwt_buffer_leave(b);
+	hwt_buffer_leave(b);
 }
 
 /* Positions for a BUFFER record (struct hwt_rec_buffer). */
@@ -207,9 +203,11 @@ static void buffer_positions(struct hwt_buffer *b, struct hwt_buffer_record *r)
 	r->head = b->head;
 	r->tail = b->tail;
 	r->lost = b->gaps;
-	if (b->ring && b->head - b->tail > b->bufsize) {
+	if (b->head - b->tail > b->bufsize)
 		r->tail = b->head - b->bufsize;
-		r->lost = r->tail - b->tail;
+	/* Nobody gives anything back in a ring: what is before tail is gone. */
+	if (b->ring && r->tail) {
+		r->lost = r->tail;
 		r->flags |= HWT_BUF_WRAPPED;
 	}
 	hwt_spin_unlock(&b->lock, flags);

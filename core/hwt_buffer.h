@@ -35,10 +35,10 @@ void hwt_buffer_finish(struct hwt_buffer *b, int at);
 /* Its thread came back: may be switched in again, with a sync point. */
 void hwt_buffer_revive(struct hwt_buffer *b);
 /*
- * Its thread goes on at `unit` as something else (exec): if that is not where it
- * is, it leaves the old one and begins again with a sync point.
+ * Its thread goes on as something else (exec): off its unit, which may be gone,
+ * and with a sync point when it is switched in again.
  */
-void hwt_buffer_moved(struct hwt_buffer *b, int unit);
+void hwt_buffer_restart(struct hwt_buffer *b);
 /* Queues a BUFFER record with these HWT_BUF_* flags; `unit` gives the time. */
 void hwt_buffer_publish(struct hwt_buffer *b, int unit, uint32_t flags);
 /* As hwt_backend_ops.read. */

@@ -41,7 +41,7 @@ int hwt_backend_unregister(struct hwt_core *core, struct hwt_backend *be);
  * The ioctl entry.  `ctx` is NULL for /dev/hwt; `buffer` is the node's, NULL
  * for /dev/hwt and for the alias "..._0" (which means the first thread's).
  * `arg` points to the structure, already copied into kernel memory, and is
- * copied back by the host for _IOWR requests when 0 or -EINVAL is returned.
+ * copied back by the host for _IOWR requests when 0, -EINVAL or -ENXIO is returned.
  * Returns 0 or -errno (table in hwt(4)).  May sleep.
  */
 int hwt_ioctl(struct hwt_core *core, const struct hwt_cred *cred,

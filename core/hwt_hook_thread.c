@@ -214,7 +214,10 @@ static int others_end(struct hwt_context *ctx, const struct hwt_hook_where *at)
 	return 0;
 }
 
-/* The thread that goes on: in the leader's buffer, on the unit where it stands. */
+/*
+ * The thread that goes on: in the leader's buffer.  The new image's part of the
+ * stream begins with a sync point; nothing of the old one decodes it.
+ */
 static struct hwt_thread *exec_thread(struct hwt_context *ctx,
 				      const struct hwt_hook_where *at)
 {
@@ -224,7 +227,7 @@ static struct hwt_thread *exec_thread(struct hwt_context *ctx,
 		return NULL;
 	if (hwt_thread_revive(thr, at->unit))
 		hwt_buffer_revive(&thr->buf);
-	hwt_buffer_moved(&thr->buf, at->unit);
+	hwt_buffer_restart(&thr->buf);
 	return thr;
 }
 

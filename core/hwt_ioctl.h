@@ -9,6 +9,7 @@
  * -EINVAL      bufsize is 0, no page multiple or over HWT_BUFSIZE_MAX; mode
  * -EFAULT      backend_name, cpu_map or ident
  * -ENODEV      no backend of that name; CPU mode: no CPU in the set
+ * -ENXIO       the backend has no unit here
  * -EOPNOTSUPP  the backend lacks the mode (or needs one buffer for a context)
  * -EPERM       CPU mode without privilege; not allowed to trace pid
  * -EBADF       kqueue_fd

@@ -16,7 +16,12 @@ static int backend_get(struct hwt_core *core, uint64_t uname, struct hwt_backend
 	if (rc)
 		return rc;
 	*be = hwt_backend_use(core, name);
-	return *be ? 0 : -ENODEV;
+	if (!*be)
+		return -ENODEV;
+	if ((*be)->bus)
+		return 0;
+	hwt_backend_unuse(core, *be);
+	return -ENXIO;
 }
 
 static int mode_check(const struct hwt_cred *cred, const struct hwt_backend *be, int mode)
