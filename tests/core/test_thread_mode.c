@@ -449,9 +449,17 @@ static void backends_are_named_once(void **state)
 	struct fixture *f = fixture_new(false, 1);
 	struct hwt_backend twin = f->h->be, bad = f->h->be;
 	struct hwt_query q = {.index = 0};
+	int ident;
+	struct hwt_alloc al = {
+		.bufsize = BUFSIZE,
+		.mode = HWT_MODE_THREAD,
+		.pid = PID,
+		.ident = &ident,
+		.kqueue_fd = -1,
+	};
 	struct hwt_cred cred = fake_cred(FAKE_OWNER);
 
-	bad.bus = NULL;
+	bad.ops = NULL;
 	assert_int_equal(hwt_backend_register(f->h->core, &twin), -EEXIST);
 	assert_int_equal(hwt_backend_register(f->h->core, &bad), -EINVAL);
 	assert_int_equal(hwt_backend_unregister(f->h->core, &twin), -ENOENT);
@@ -464,9 +472,21 @@ static void backends_are_named_once(void **state)
 	assert_int_equal(q.caps[2], 0x102);
 	assert_int_equal(q.time_hz, 1000000000);
 	assert_int_equal(q.flags, HWT_QUERY_RING);
+	/* One without a unit is named, but cannot be used. */
+	twin.name = "without";
+	twin.bus = NULL;
+	assert_int_equal(hwt_backend_register(f->h->core, &twin), 0);
 	q.index = 1;
 	assert_int_equal(hwt_ioctl(f->h->core, &cred, NULL, NULL, HWT_IOC_QUERY, &q),
+			 -ENXIO);
+	assert_string_equal(q.name, "without");
+	al.backend_name = "without";
+	assert_int_equal(hwt_ioctl(f->h->core, &cred, NULL, NULL, HWT_IOC_ALLOC, &al),
+			 -ENXIO);
+	q.index = 2;
+	assert_int_equal(hwt_ioctl(f->h->core, &cred, NULL, NULL, HWT_IOC_QUERY, &q),
 			 -ENOENT);
+	assert_int_equal(hwt_backend_unregister(f->h->core, &twin), 0);
 	fixture_free(f);
 }
 
