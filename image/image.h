@@ -71,7 +71,10 @@ int image_space_map_elf(struct image_space *s, struct image_moment from,
 			const char *path, const uint64_t *addr);
 /* exec: everything before is gone. */
 int image_space_clear(struct image_space *s, struct image_moment from);
-/* Captured code bytes; they win over files under them. */
+/*
+ * Captured code bytes; they win over files under them, also over ones mapped
+ * later, until they are captured anew or unmapped.
+ */
 int image_space_code(struct image_space *s, struct image_moment from,
 		     uint64_t addr, const void *bytes, size_t len);
 /* Calls fn for each range that differs between two moments (for invalidate). */

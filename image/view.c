@@ -284,7 +284,7 @@ static int apply(struct image_view *v, struct image_change *c)
 		forget_code(v, c->addr, last);
 		return put_map(v, c->addr, last, NULL);
 	case CHANGE_MAP:
-		forget_code(v, c->addr, last);
+		/* Pages that only became executable again hold what they held. */
 		return put_map(v, c->addr, last, c);
 	}
 	return -EINVAL;

@@ -157,13 +157,18 @@ static void captured(void **st)
 	assert_false(image_view_symbol(v, 0x700000, &sym));
 	assert_string_equal(sym.image, "[code]");
 	assert_int_not_equal(sym.id, 0);
-	/* Captures go with the mapping that they were in. */
+	/* Pages that gain X again keep them; an unmap takes them away. */
 	map(s, 5, 0x2000, 0x1000, 0, file_b);
 	image_view_set(v, gen(5));
 	assert_int_equal(image_view_code(v, 0x1ffc, buf, 8), 8);
-	assert_memory_equal(buf, "\x01\x01\xaa\x11\x01\x01\x01\x01", 8);
-	assert_int_equal(image_space_clear(s, gen(6)), 0);
+	assert_memory_equal(buf, "\x01\x01\xaa\x11\xcc\xdd\x01\x01", 8);
+	assert_int_equal(image_space_unmap(s, gen(6), 0x2000, 0x1000), 0);
+	map(s, 6, 0x2000, 0x1000, 0, file_b);
 	image_view_set(v, gen(6));
+	assert_int_equal(image_view_code(v, 0x1ffc, buf, 8), 8);
+	assert_memory_equal(buf, "\x01\x01\xaa\x11\x01\x01\x01\x01", 8);
+	assert_int_equal(image_space_clear(s, gen(7)), 0);
+	image_view_set(v, gen(7));
 	assert_int_equal(byte_at(v, 0x1000), -1);
 	assert_int_equal(byte_at(v, 0x700000), -1);
 	image_view_free(v);
