@@ -8,13 +8,32 @@ void pt_ext(struct pt_unit *u, uint8_t ext)
 }
 
 /*
+ * n bits as len short TNTs of six, and one of what is left, the first lowest.
+ * No loop: how many there are is as hard to predict as the branches are.
+ */
+static uint64_t short_tnts(uint64_t bits, unsigned int n, unsigned int len)
+{
+	unsigned int last = 8 * (len - 1), rest = n - 6 * (len - 1);
+	uint64_t x = bits << (48 - n);
+
+	/* 48 bits to eight bytes of six: first to words, to halves, to bytes. */
+	x = (x & 0xffffff) | (x & 0xffffff000000) << 8;
+	x = (x & 0x00000fff00000fff) | (x & 0x00fff00000fff000) << 4;
+	x = (x & 0x003f003f003f003f) | (x & 0x0fc00fc00fc00fc0) << 2;
+	x = __builtin_bswap64(x << 1);
+	bits = (x >> last & 0x7f) >> (6 - rest) | 2ull << rest;
+	x |= 0x8080808080808080;
+	return (x & ((1ull << last) - 1)) | bits << last;
+}
+
+/*
  * Pending bits, oldest first.  Short TNTs of six bits are never longer than a
  * long one until 47 are pending; but deferred TIPs stand behind one packet.
  */
 static void emit_tnt(struct pt_unit *u)
 {
-	uint64_t tnt = u->tnt, bytes = 0;
-	unsigned int n = 63 - __builtin_clzll(tnt), len = 0;
+	unsigned int n = 63 - __builtin_clzll(u->tnt), len;
+	uint64_t tnt = u->tnt;
 
 	u->tnt = PT_TNT_EMPTY;
 	if (u->ctl & RTIT_CTL_CYCEN)
@@ -23,10 +42,8 @@ static void emit_tnt(struct pt_unit *u)
 		pt_out_short(u, PT_PKT_EXT | PT_EXT_LONG_TNT << 8 | tnt << 16, 8);
 		return;
 	}
-	for (; n > 6; n -= 6)
-		bytes |= (0x80 | (tnt >> (n - 6) & 0x3f) << 1) << 8 * len++;
-	bytes |= ((2ull << n) | (tnt & ((1ull << n) - 1)) << 1) << 8 * len++;
-	pt_out_short(u, bytes, len);
+	len = (n + 5) / 6;
+	pt_out_short(u, short_tnts(tnt ^ 1ull << n, n, len), len);
 }
 
 /* Everything that waits: TNT bits, then the TIPs deferred behind them (33.4.2.3). */

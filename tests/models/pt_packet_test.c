@@ -424,6 +424,46 @@ static void packets(void **state)
 	assert_int_equal(wrong, 0);
 }
 
+/* Short TNTs of six bits, oldest first, then the rest; 47 bits are one long TNT. */
+static void tnt_of_each_length(void **state)
+{
+	struct bench *b = *state;
+	struct row row = {.name = "TNT"};
+	unsigned int n, round, i, k, len;
+	uint64_t rng = 1, payload;
+	uint8_t expected[9];
+	char p[48];
+	size_t from;
+
+	for (n = 1; n <= 47; n++) {
+		for (round = 0; round < 8; round++) {
+			rng = rng * 6364136223846793005ull + 1442695040888963407ull;
+			for (i = 0; i < n; i++)
+				p[i] = rng >> (63 - i) & 1 ? 'T' : 'N';
+			p[n] = 0;
+			for (i = 0, len = 0; i < n && n < 47; i = k) {
+				payload = 1;
+				for (k = i; k < n && k < i + 6; k++)
+					payload = payload << 1 | (p[k] == 'T');
+				expected[len++] = payload << 1;
+			}
+			if (n == 47) {
+				payload = 1ull << 47 | rng >> 17;
+				memcpy(expected, "\x02\xa3", 2);
+				memcpy(expected + 2, &payload, 6);
+				len = 8;
+			}
+			start(b, &row);
+			from = offset(b);
+			bits(b, p);
+			pt_unit_flush(b->u);
+			assert_int_equal(offset(b) - from, len);
+			assert_memory_equal(b->mem + from, expected, len);
+			foreign(b->mem, offset(b), row.name);
+		}
+	}
+}
+
 /* PSB each 2K << n bytes, with the IP while tracing, without outside. */
 static void psb_frequency(void **state)
 {
@@ -473,6 +513,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(packets),
+		cmocka_unit_test(tnt_of_each_length),
 		cmocka_unit_test(psb_frequency),
 	};
 
