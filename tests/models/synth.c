@@ -407,9 +407,9 @@ static void trap(struct machine *m, uint64_t from)
 /* The run up to its last instruction, one instruction a run; r becomes the last. */
 static void feed_singly(struct machine *m, struct run *r)
 {
-	struct {
+	union {
 		struct run r;
-		uint8_t room[8];
+		uint8_t room[sizeof(struct run) + 8];
 	} one;
 	uint64_t ip = r->start;
 	uint32_t i;
