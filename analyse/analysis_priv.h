@@ -12,7 +12,7 @@ struct function {
 	struct analysis_function pub;
 	struct function	*next;		/* in struct analysis */
 	uint32_t	depth;		/* frames of it on the stack under way */
-	bool		is_setjmp;
+	bool		is_setjmp, is_plt;
 	uint64_t	entry, time;	/* thread's insns and ticks when depth left 0 */
 	struct function	*next_by_name;
 };

@@ -40,6 +40,14 @@ static int grow(struct table *t)
 	return 0;
 }
 
+/* An entry of the procedure linkage table, or what such entries share. */
+static bool is_plt(const char *raw)
+{
+	size_t n = strlen(raw);
+
+	return !strcmp(raw, ".plt") || (n > 4 && !strcmp(raw + n - 4, "@plt"));
+}
+
 static struct function *function_new(struct analysis *a, const struct image_symbol *sym,
 				     const char *name)
 {
@@ -53,6 +61,7 @@ static struct function *function_new(struct analysis *a, const struct image_symb
 	fn->pub.id = sym->id;
 	/* setjmp, _setjmp, sigsetjmp, __sigsetjmp; with @plt or a version perhaps. */
 	fn->is_setjmp = fn->pub.raw_name && strstr(fn->pub.raw_name, "setjmp");
+	fn->is_plt = fn->pub.raw_name && is_plt(fn->pub.raw_name);
 	fn->next = a->all;
 	a->all = fn;
 	return fn;

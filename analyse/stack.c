@@ -177,11 +177,14 @@ static int push(struct analysis_thread *t, struct function *fn, uint64_t ret,
 static int replace(struct analysis_thread *t, struct function *fn, bool called)
 {
 	struct frame old = *top(t);
-	uint32_t keep = old.flags & ANALYSIS_SIGNAL;
+	uint32_t flags = old.flags & ANALYSIS_SIGNAL;
 	int ret;
 
 	pop(t, 0);
-	ret = push(t, fn, old.ret, keep | ANALYSIS_TAIL, called);
+	/* A table's entry stands for the function: that was a call. */
+	if (!old.fn || !old.fn->is_plt)
+		flags |= ANALYSIS_TAIL;
+	ret = push(t, fn, old.ret, flags, called);
 	if (!ret) {
 		top(t)->resume = old.resume;
 		top(t)->resume2 = old.resume2;

@@ -26,14 +26,21 @@ static int begin(void *ctx, struct hwt_stream *st)
 		return -ENOMEM;
 	}
 	a->nthreads++;
+	a->stream = st;
+	a->programs = 0;
 	return 0;
 }
 
 static int feed(void *ctx, const struct trace_event *ev, int n)
 {
 	struct analysing *a = ctx;
+	struct analysis_thread *thread = a->thread[a->nthreads - 1].thread;
+	uint32_t programs = hwt_stream_programs(a->stream);
 
-	return analysis_feed(a->thread[a->nthreads - 1].thread, ev, n);
+	if (programs != a->programs)
+		analysis_exec(thread);
+	a->programs = programs;
+	return analysis_feed(thread, ev, n);
 }
 
 static int end(void *ctx, struct hwt_stream *st, const struct summary *s)

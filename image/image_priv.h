@@ -26,6 +26,7 @@ struct image_sym {
 	const char *raw;    /* in the ELF's string table or `owned` */
 	const char *name;   /* demangled; NULL: not tried yet */
 	uint8_t bind, type; /* STB_*, STT_* */
+	bool old_version; /* kept for programs linked long ago */
 };
 
 /* Symbols of one file. */

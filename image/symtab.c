@@ -80,16 +80,39 @@ static bool is_mark(const char *name, int type)
 	       (!*name || name[0] == '$' || (name[0] == '.' && name[1] == 'L'));
 }
 
+/* The version table that goes with the dynamic symbols, or NULL. */
+static Elf_Data *version_table(Elf *elf)
+{
+	Elf_Scn *scn = NULL;
+	GElf_Shdr sh;
+
+	while ((scn = elf_nextscn(elf, scn))) {
+		if (gelf_getshdr(scn, &sh) && sh.sh_type == SHT_GNU_versym)
+			return elf_section_data(scn, &sh);
+	}
+	return NULL;
+}
+
+/* Bit 15: not the default version of its name (LSB Core, 10.7.2). */
+static bool is_old_version(Elf_Data *versions, size_t i)
+{
+	GElf_Versym v;
+
+	return versions && gelf_getversym(versions, (int)i, &v) && v & 0x8000;
+}
+
 static int load_table(struct image_file *f, Elf *elf, uint32_t sh_type)
 {
 	Elf_Scn *scn = NULL;
-	Elf_Data *data;
+	Elf_Data *data, *versions = NULL;
 	struct image_sym sym = {};
 	GElf_Shdr sh;
 	GElf_Sym gs;
 	size_t i, n;
 	int ret = 0;
 
+	if (sh_type == SHT_DYNSYM)
+		versions = version_table(elf);
 	while ((scn = elf_nextscn(elf, scn))) {
 		if (!gelf_getshdr(scn, &sh) || sh.sh_type != sh_type || !sh.sh_entsize)
 			continue;
@@ -105,6 +128,7 @@ static int load_table(struct image_file *f, Elf *elf, uint32_t sh_type)
 			sym.bind = GELF_ST_BIND(gs.st_info);
 			if (!sym.raw || !*sym.raw || is_mark(sym.raw, sym.type))
 				continue;
+			sym.old_version = is_old_version(versions, i);
 			sym.start = gs.st_value;
 			sym.size = gs.st_size > UINT64_MAX - gs.st_value ? 0 : gs.st_size;
 			ret = symtab_add(&f->symtab, &sym);
@@ -134,11 +158,16 @@ static int compare(const void *pa, const void *pb)
 		return a->size ? -1 : 1;
 	if ((a->type == STT_NOTYPE) != (b->type == STT_NOTYPE))
 		return a->type == STT_NOTYPE ? 1 : -1;
+	/* free is, cfree was: a program linked today cannot name it. */
+	if (a->old_version != b->old_version)
+		return a->old_version ? 1 : -1;
 	if (bind_rank(a->bind) != bind_rank(b->bind))
 		return bind_rank(a->bind) - bind_rank(b->bind);
 	if (underscores(a->raw) != underscores(b->raw))
 		return underscores(a->raw) - underscores(b->raw);
 	/* The order must not depend on qsort: ids come from it. */
+	if (strlen(a->raw) != strlen(b->raw))
+		return strlen(a->raw) < strlen(b->raw) ? -1 : 1;
 	return strcmp(a->raw, b->raw);
 }
 

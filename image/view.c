@@ -396,7 +396,8 @@ static bool perf_symbol(struct image_view *v, uint64_t ip, struct image_symbol *
 }
 
 /* A function without a name has bounds all the same. */
-static void file_function(struct image_file *f, uint64_t vaddr, struct image_symbol *out)
+static void file_function(struct image_file *f, uint64_t ip, uint64_t vaddr,
+			  struct image_symbol *out)
 {
 	uint64_t start, end;
 
@@ -404,6 +405,8 @@ static void file_function(struct image_file *f, uint64_t vaddr, struct image_sym
 		return;
 	out->start = start + out->image_base;
 	out->end = end + out->image_base;
+	if (out->start > ip || out->end <= ip)
+		out->start = out->end = 0;
 	out->id = (uint64_t)f->id << 32 | ID_FUNCTION | (start & (ID_FUNCTION - 1));
 }
 
@@ -420,13 +423,18 @@ static bool file_symbol(struct image_file *f, const struct segment *s, uint64_t 
 	out->image_base = ip - vaddr;
 	sym = symtab_load(f) ? NULL : symtab_find(t, vaddr);
 	if (!sym) {
-		file_function(f, vaddr, out);
+		file_function(f, ip, vaddr, out);
 		return false;
 	}
 	out->raw_name = sym->raw;
 	out->name = symtab_name(f->store, sym);
 	out->start = sym->start + out->image_base;
 	out->end = sym->size ? sym->end + out->image_base : 0;
+	/* A damaged table's sizes can reach around the end of all addresses. */
+	if (out->end && out->end <= ip)
+		out->end = 0;
+	if (out->start > ip)
+		out->start = ip;
 	out->id = (uint64_t)f->id << 32 | (uint64_t)(sym - t->all + 1);
 	return true;
 }

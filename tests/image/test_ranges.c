@@ -138,6 +138,8 @@ static void demangling(void **st)
 		{"_ZNSt6vectorIiSaIiEE9push_backERKi",
 		 "std::vector<int, std::allocator<int> >::push_back(int const&)"},
 		{"_ZZ4mainENKUlvE_clEv", "main::{lambda()#1}::operator()() const"},
+		{"_ZN3foo3barEi@plt", "foo::bar(int)@plt"},
+		{"_ZN3foo3barEi@@V_1.2", "foo::bar(int)@@V_1.2"},
 		{"main", NULL},
 		{"_Z", NULL},
 		{"", NULL},
