@@ -157,11 +157,13 @@ static void write_name(struct perfdata_writer *w, const struct hwt_rec *rec)
 static void write_child(struct perfdata_writer *w, const struct hwt_rec *rec,
 			uint32_t pid, uint32_t tid)
 {
+	/* Where a thread tells of itself, its process's first one is the parent. */
+	bool itself = pid == rec->pid && tid == rec->tid;
 	struct perf_task task = {
 		.pid = pid,
 		.ppid = rec->pid,
 		.tid = tid,
-		.ptid = rec->tid,
+		.ptid = itself ? rec->pid : rec->tid,
 	};
 	struct pdw_thread *t = pdw_thread(w, pid, tid);
 
@@ -169,11 +171,10 @@ static void write_child(struct perfdata_writer *w, const struct hwt_rec *rec,
 		w->nomem = true;
 		return;
 	}
-	if (pid == rec->pid && tid == rec->tid)	/* it tells of itself */
-		return;
 	t->alive = true;
 	t->started = false;
-	put_task(w, PERF_RECORD_FORK, &task, rec->time);
+	if (!itself || tid != pid)
+		put_task(w, PERF_RECORD_FORK, &task, rec->time);
 	start_thread(w, pid, tid, rec->time);
 }
 
@@ -291,7 +292,8 @@ static bool of_thread(const struct hwt_rec *rec)
 	return rec->tid && rec->type != HWT_REC_KERNEL &&
 	       rec->type != HWT_REC_TEXT_POKE && rec->type != HWT_REC_LOST &&
 	       rec->type != HWT_REC_EXIT && rec->type != HWT_REC_THREAD_EXIT &&
-	       rec->type != HWT_REC_BUFFER;
+	       rec->type != HWT_REC_BUFFER &&
+	       rec->type != HWT_REC_THREAD_CREATE;
 }
 
 int perfdata_write_record(struct perfdata_writer *w, const struct hwt_rec *rec)

@@ -306,18 +306,22 @@ static void test_maps_by_time(void **state)
 	free(p);
 }
 
-/* A second thread and a child process, each with a stream of its own. */
-static void test_threads(void **state)
+/*
+ * A second thread and a child process, each with a stream of its own.  The thread is
+ * told of by the one that made it, or, as the embedded host does, by itself.
+ */
+static void threads(uint32_t teller)
 {
-	const struct hwt_rec_thread thread = {.tid = PID + 1};
+	const struct hwt_rec_thread first = {.tid = PID}, thread = {.tid = PID + 1};
 	const struct hwt_rec_fork fork = {PID + 2, PID + 2};
 	struct packets *p[3];
 	char *path = temp_file();
 	struct perfdata_writer *w = create(path, true);
 	uint32_t i;
 
+	write_rec(w, PID, PID, HWT_REC_THREAD_CREATE, &first, sizeof(first), NULL);
 	exec_and_map(w, PID);
-	write_rec(w, PID, PID, HWT_REC_THREAD_CREATE, &thread, sizeof(thread), NULL);
+	write_rec(w, PID, teller, HWT_REC_THREAD_CREATE, &thread, sizeof(thread), NULL);
 	write_rec(w, PID, PID + 1, HWT_REC_FORK, &fork, sizeof(fork), NULL);
 	for (i = 0; i < 3; i++) {
 		p[i] = calloc(1, sizeof(*p[i]));
@@ -336,6 +340,12 @@ static void test_threads(void **state)
 	for (i = 0; i < 3; i++)
 		free(p[i]);
 	temp_remove(path);
+}
+
+static void test_threads(void **state)
+{
+	threads(PID);
+	threads(PID + 1);
 }
 
 /*
