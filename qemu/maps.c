@@ -105,7 +105,8 @@ static void remove_locked(uint64_t addr, uint64_t end)
 	i = first_after(addr);
 	for (n = 0; i + n < nranges && ranges[i + n].start < end; n++)
 		;
-	memmove(ranges + i, ranges + i + n, (nranges - i - n) * sizeof(*ranges));
+	if (n)
+		memmove(ranges + i, ranges + i + n, (nranges - i - n) * sizeof(*ranges));
 	nranges -= n;
 }
 
@@ -237,15 +238,31 @@ static void clip(struct vtu_hook_mmap *m, uint64_t addr, uint64_t len)
 	m->len = end - m->addr;
 }
 
+/* Notes one piece and sends its hook; false: nobody listens any more. */
+static bool add_piece(struct vcpu *v, struct vtu_hook_mmap *m, uint32_t prot, bool fresh)
+{
+	uint32_t flags = MAP_KNOWN | (prot & PROT_WRITE ? MAP_WRITABLE : 0);
+
+	m->prot = prot;
+	if (fresh && !(prot & PROT_WRITE) && is_in_file(m))
+		flags |= MAP_CLEAN;
+	note(m->addr, m->len, flags);
+	if (m->path[0] != '/')
+		strcpy(m->path, "//anon");
+	memcpy(v->block->payload, m,
+	       offsetof(struct vtu_hook_mmap, path) + strlen(m->path) + 1);
+	return window_hook(v, VTU_HOOK_MMAP, 0, 0, 0);
+}
+
 void maps_add(struct vcpu *v, uint64_t addr, uint64_t len, uint32_t prot, bool fresh)
 {
-	uint32_t writable = prot & PROT_WRITE ? MAP_WRITABLE : 0;
-	struct vtu_hook_mmap m;
 	char *text = read_maps(), *line, *end, perm[5];
+	struct vtu_hook_mmap m;
 
-	if (!text)
-		plugin_warn("cannot read /proc/self/maps: code at %llx will be captured",
-			    (unsigned long long)addr);
+	if (!text) {	/* no /proc (chroot): all of its code will be captured */
+		m = (struct vtu_hook_mmap){.addr = addr, .len = len};
+		add_piece(v, &m, prot, false);
+	}
 	for (line = text; line && *line; line = end + 1) {
 		end = strchr(line, '\n');
 		if (!end)
@@ -254,15 +271,7 @@ void maps_add(struct vcpu *v, uint64_t addr, uint64_t len, uint32_t prot, bool f
 		    m.addr >= addr + len)
 			continue;
 		clip(&m, addr, len);
-		m.prot = prot;
-		note(m.addr, m.len,
-		     MAP_KNOWN | writable |
-			     (fresh && !writable && is_in_file(&m) ? MAP_CLEAN : 0));
-		if (m.path[0] != '/')
-			strcpy(m.path, "//anon");
-		memcpy(v->block->payload, &m, offsetof(struct vtu_hook_mmap, path) +
-						      strlen(m.path) + 1);
-		if (!window_hook(v, VTU_HOOK_MMAP, 0, 0, 0))
+		if (!add_piece(v, &m, prot, fresh))
 			break;
 	}
 	free(text);

@@ -261,13 +261,13 @@ static void attend(struct vcpu *v, const struct run *c)
 {
 	uint32_t bits = __atomic_load_n(&v->block->attention, __ATOMIC_SEQ_CST);
 
-	if (bits & VTU_ATTN_DETACH) {
-		process_detach();
-		return;
-	}
-	if (bits & VTU_ATTN_QUIT) {
+	if (bits & (VTU_ATTN_DETACH | VTU_ATTN_QUIT)) {
+		execlog_end(v, c->start, false);
 		vcpu_leave(v, c->start);
-		vcpu_detach(v);
+		if (bits & VTU_ATTN_DETACH)
+			process_detach();
+		else
+			vcpu_detach(v);
 		return;
 	}
 	if (bits & VTU_ATTN_CODE)

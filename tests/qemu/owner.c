@@ -299,13 +299,13 @@ static void serve(struct owner *w)
 	}
 }
 
-static void park_all(struct owner *w)
+static void ring_all(struct owner *w, uint32_t attention)
 {
 	uint32_t n;
 
 	for (n = 0; n < NBLOCKS; n++)
 		if (units[n].stream)
-			__atomic_or_fetch(&vtu_block(w->window, n)->attention, VTU_ATTN_PARK,
+			__atomic_or_fetch(&vtu_block(w->window, n)->attention, attention,
 					  __ATOMIC_SEQ_CST);
 }
 
@@ -390,10 +390,25 @@ static double now(void)
 	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
+/* What the options ask for at certain times. */
+static void act(struct owner *w, double start, double *parked)
+{
+	const struct owner_options *o = &w->o;
+
+	if (o->park_every_ms && now() - *parked > o->park_every_ms * 1e-3) {
+		ring_all(w, VTU_ATTN_PARK);
+		*parked = now();
+	}
+	if (o->detach_after_ms && now() - start > o->detach_after_ms * 1e-3)
+		ring_all(w, VTU_ATTN_DETACH);
+	if (o->kill_after_ms && now() - start > o->kill_after_ms * 1e-3)
+		kill(w->child, SIGKILL);
+}
+
 int owner_run(struct owner *w, const struct owner_options *o)
 {
 	struct timespec piece = {0, 2000000};
-	double parked = now();
+	double start = now(), parked = start;
 	bool gone = false;
 	uint32_t seen, n;
 	int err;
@@ -413,10 +428,8 @@ int owner_run(struct owner *w, const struct owner_options *o)
 			serve(w);
 		if (!gone && waitpid(w->child, &w->wait_status, WNOHANG) == w->child)
 			gone = true;
-		if (o->park_every_ms && now() - parked > o->park_every_ms * 1e-3) {
-			park_all(w);
-			parked = now();
-		}
+		if (!gone)
+			act(w, start, &parked);
 		syscall(SYS_futex, &w->window->service, FUTEX_WAIT, seen, &piece, NULL, 0);
 	}
 	serve(w);

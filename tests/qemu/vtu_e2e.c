@@ -228,7 +228,7 @@ static void parse(int argc, char **argv, struct owner_options *o, struct expect 
 {
 	int c;
 
-	while ((c = getopt(argc, argv, "+fFRp:T:P:s:S:r:c:k:oli:nt:z:HQ")) != -1) {
+	while ((c = getopt(argc, argv, "+fFRp:T:P:s:S:r:c:k:oli:nt:z:HQD:K:")) != -1) {
 		switch (c) {
 		case 'f':
 			o->flags |= VTU_F_FOLLOW;
@@ -280,6 +280,12 @@ static void parse(int argc, char **argv, struct owner_options *o, struct expect 
 			break;
 		case 'Q':
 			x->single_step = true;
+			break;
+		case 'D':
+			o->detach_after_ms = atoi(optarg);
+			break;
+		case 'K':
+			o->kill_after_ms = atoi(optarg);
 			break;
 		case 'H':
 			o->flags |= VTU_F_CLOCK_HOST;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Nine threads that contend for a lock, allocate, and hand work to each other. */
+/* Nine threads that contend for a lock and allocate; or many, one after another. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -35,10 +35,32 @@ static void *work(void *arg)
 	return arg;
 }
 
-int main(void)
+static void *nothing(void *arg)
+{
+	return arg;
+}
+
+/* One after another, more than there are blocks in the window. */
+static int many(int n)
+{
+	pthread_t t;
+	void *r;
+	int i;
+
+	for (i = 0; i < n; i++) {
+		if (pthread_create(&t, NULL, nothing, &i) || pthread_join(t, &r) || r != &i)
+			return 1;
+	}
+	return 0;
+}
+
+int main(int argc, char **argv)
 {
 	pthread_t t[THREADS];
 	unsigned long i, round;
+
+	if (argc > 1)
+		return many(atoi(argv[1]));
 
 	for (round = 0; round < 3; round++) {	/* indices come back */
 		pthread_barrier_init(&barrier, NULL, THREADS);
