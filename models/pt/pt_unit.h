@@ -35,10 +35,17 @@ struct pt_unit_host {
 	 * feed nothing.
 	 */
 	void (*interrupt)(void *ctx);
-	/* Current TSC, for a unit with use_clock set; else NULL. */
+	/*
+	 * A clock of the host's, in ticks; NULL: the unit's own.  Asked where a
+	 * packet tells time; the unit's own never goes back for it.
+	 */
 	uint64_t (*clock)(void *ctx);
 };
 
+/*
+ * STATUS.PacketByteCnt has 17 bits.  With PSB frequencies beyond it the field
+ * saturates; writing back what it says keeps the unit's whole count.
+ */
 struct pt_unit;		/* whole definition in pt_unit_priv.h, for the inline feed */
 
 size_t pt_unit_size(void);
@@ -69,14 +76,20 @@ extern const uint32_t pt_unit_default_caps[PT_CAP_COUNT];
 int pt_unit_wrmsr(struct pt_unit *u, uint32_t msr, uint64_t value);
 uint64_t pt_unit_rdmsr(struct pt_unit *u, uint32_t msr);
 
-/* Where the CPU stands: privilege level and CR3; decides ContextEn (33.2.5). */
+/*
+ * Where the CPU stands: privilege level and CR3, which decide ContextEn
+ * (33.2.5), and the next instruction: TIP.PGE or FUP, TIP.PGD where that turns
+ * tracing on or off.  TraceEn starts from the last one that was told.
+ */
 void pt_unit_set_context(struct pt_unit *u, unsigned int cpl, uint64_t cr3,
 			 uint64_t ip);
 
 /*
  * `ninsn` instructions of `r` retired (all of them, or fewer when the run was
  * cut), and the next one is at `next`.  With ninsn < r->ninsn no branch was
- * executed.  RUN_FAR ends are fed by pt_unit_far.
+ * executed (0: only to say where the CPU stands).  RUN_FAR ends are fed by
+ * pt_unit_far.  A `next` that the run cannot lead to is told as an asynchronous
+ * transfer: the flow decodes, but what was between stays unseen.
  * pt_feed.h has the inline fast path of this.
  */
 void pt_unit_run(struct pt_unit *u, const struct run *r, uint32_t ninsn,
@@ -106,7 +119,10 @@ void pt_unit_resume(struct pt_unit *u, uint64_t ip);
 
 /* Pending TNT bits and deferred TIPs to memory. */
 void pt_unit_flush(struct pt_unit *u);
-/* Advances the clock to at least tsc (ticks) and marks time for a TSC packet. */
+/*
+ * The clock: one tick an instruction.  Advances it to tsc, with a TSC packet (and
+ * TMA) if that is a jump; a tsc that is not ahead is ignored.
+ */
 void pt_unit_set_tsc(struct pt_unit *u, uint64_t tsc);
 uint64_t pt_unit_tsc(const struct pt_unit *u);
 /* Core:bus ratio for CBR (33.4.2.10). */

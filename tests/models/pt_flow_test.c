@@ -87,6 +87,20 @@ static void filters(void **state)
 	}
 }
 
+/* User and kernel code, CR3 filter, PIP. */
+static void privileges(void **state)
+{
+	struct synth_config c;
+	unsigned int i;
+
+	for (i = 0; i < seeds; i++) {
+		c = (struct synth_config){.seed = 0x8000000 + i};
+		synth_randomise(&c, i & 1, i & 2);
+		synth_privileges(&c);
+		round_trip(&c);
+	}
+}
+
 /* Long runs, PSB each 2K, a handler at each 4K. */
 static void long_runs(void **state)
 {
@@ -235,6 +249,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(plain),
 		cmocka_unit_test(timing),
 		cmocka_unit_test(filters),
+		cmocka_unit_test(privileges),
 		cmocka_unit_test(long_runs),
 		cmocka_unit_test(layouts),
 		cmocka_unit_test(feedings),

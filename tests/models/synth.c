@@ -7,6 +7,7 @@
 
 #define KERNEL		0xffffffff81000000ull
 #define USER_CR3	0x12345000ull
+#define OTHER_CR3	0xabcd56789a000ull
 #define CALL_MAX	200
 #define DRAM_SIZE	(4u << 20)
 #define TABLES		0x1000ull	/* ToPA tables' address in DRAM */
@@ -39,6 +40,8 @@ struct machine {
 	uint64_t saved_count;
 
 	uint64_t ip;
+	unsigned int cpl;
+	uint64_t cr3;
 	uint64_t calls[CALL_MAX];
 	uint32_t depth;
 	bool on;			/* between enable and disable, no TraceStop met */
@@ -198,13 +201,22 @@ static bool in_range(const struct synth *s, uint64_t ip, uint8_t cfg, bool *any)
 	return in;
 }
 
+/* Does the configuration trace this privilege level and address space? */
+static bool in_context(const struct machine *m)
+{
+	uint64_t ctl = m->s->config.ctl;
+
+	return (ctl & (m->cpl ? RTIT_CTL_USER : RTIT_CTL_OS)) &&
+	       (!(ctl & RTIT_CTL_CR3FILTER) || m->cr3 == USER_CR3);
+}
+
 /* Flow stands before the instruction at ip. */
 static void stands(struct machine *m, uint64_t ip)
 {
 	bool any;
 
 	m->ip = ip;
-	if (m->on && in_range(m->s, ip, RTIT_ADDR_CFG_STOP, &any)) {
+	if (m->on && in_context(m) && in_range(m->s, ip, RTIT_ADDR_CFG_STOP, &any)) {
 		m->on = false;
 		m->s->stopped = true;
 	}
@@ -216,7 +228,7 @@ static void executed(struct machine *m, uint64_t ip)
 	bool any = false, in = in_range(s, ip, RTIT_ADDR_CFG_FILTER, &any);
 
 	s->executed++;
-	if (m->on && (in || !any))
+	if (m->on && in_context(m) && (in || !any))
 		s->ip[s->nip++] = ip;
 }
 
@@ -283,7 +295,9 @@ static int enable(struct machine *m)
 		err |= pt_unit_wrmsr(m->unit, MSR_RTIT_ADDRN_A(i), c->range[i].a);
 		err |= pt_unit_wrmsr(m->unit, MSR_RTIT_ADDRN_B(i), c->range[i].b);
 	}
-	pt_unit_set_context(m->unit, 3, USER_CR3, m->ip);
+	if (c->ctl & RTIT_CTL_CR3FILTER)
+		err |= pt_unit_wrmsr(m->unit, MSR_RTIT_CR3_MATCH, USER_CR3);
+	pt_unit_set_context(m->unit, m->cpl, m->cr3, m->ip);
 	err |= pt_unit_wrmsr(m->unit, MSR_RTIT_CTL, full_ctl(c));
 	m->on = true;
 	stands(m, m->ip);
@@ -389,13 +403,23 @@ static void execute(struct machine *m, const struct run *r, uint32_t n)
 	}
 }
 
+/* Some privilege level and address space, for code that is anywhere. */
+static void switch_context(struct machine *m)
+{
+	m->cpl = below(m, 2) ? 3 : 0;
+	m->cr3 = below(m, 3) ? USER_CR3 : OTHER_CR3;
+}
+
 /* An event from outside: to the kernel and back, or within user space. */
 static void trap(struct machine *m, uint64_t from)
 {
 	uint64_t to = below(m, 2) ? from : any_ip(m);
 
 	stands(m, from);
-	if (below(m, 3)) {
+	if (m->s->config.privileges) {
+		switch_context(m);
+		pt_unit_async(m->unit, from, m->cpl, m->cr3, to);
+	} else if (below(m, 3)) {
 		pt_unit_async(m->unit, from, 0, USER_CR3, KERNEL + below(m, 4096));
 		pt_unit_enter(m->unit, 3, USER_CR3, to);
 	} else {
@@ -473,7 +497,11 @@ static void step(struct machine *m)
 	}
 	execute(m, r, r->ninsn);
 	next = successor(m, r);
-	if (r->kind == RUN_FAR) {
+	if (r->kind == RUN_FAR && m->s->config.privileges) {
+		switch_context(m);
+		next = any_ip(m);
+		pt_unit_far(m->unit, r, m->cpl, m->cr3, next);
+	} else if (r->kind == RUN_FAR) {
 		pt_unit_far(m->unit, r, 0, USER_CR3, KERNEL);
 		if (!below(m, 4))
 			next = any_ip(m);
@@ -493,6 +521,8 @@ static int execute_all(struct machine *m)
 	int err;
 
 	m->ip = s->code_base;
+	m->cpl = 3;
+	m->cr3 = USER_CR3;
 	m->run = malloc(run_size(RUN_MAX));
 	m->unit = malloc(pt_unit_size());
 	m->dram = calloc(1, DRAM_SIZE);
@@ -647,4 +677,17 @@ void synth_randomise(struct synth_config *c, bool timing, bool filters)
 			below(&m, 6) ? RTIT_ADDR_CFG_FILTER : RTIT_ADDR_CFG_STOP;
 		c->nranges = i + 1;
 	}
+}
+
+void synth_privileges(struct synth_config *c)
+{
+	struct machine m = {.rng = c->seed ^ 0xc0de};
+
+	c->privileges = true;
+	c->syscalls = true;
+	c->ctl |= RTIT_CTL_OS;
+	if (!below(&m, 3))
+		c->ctl &= ~(below(&m, 2) ? RTIT_CTL_OS : RTIT_CTL_USER);
+	if (!below(&m, 3))
+		c->ctl |= RTIT_CTL_CR3FILTER;
 }

@@ -45,6 +45,11 @@ struct synth_config {
 	uint32_t cbr_changes;		/* of 1000 runs */
 	uint32_t tsc_jumps;		/* of 1000 runs */
 	bool syscalls;
+	/*
+	 * Far transfers and events lead to some level and some CR3, all in the
+	 * same code; what ctl does not trace is executed and not listed.
+	 */
+	bool privileges;
 	bool defer_tips;
 	uint32_t region_order;		/* ToPA regions of 4 KiB << order */
 	enum synth_feeding feeding;
@@ -53,6 +58,9 @@ struct synth_config {
 
 /* Fills all but the seed at random from it; ranges included if `filters`. */
 void synth_randomise(struct synth_config *c, bool timing, bool filters);
+
+/* Adds privilege levels, address spaces and their filters to a configuration. */
+void synth_privileges(struct synth_config *c);
 
 struct synth {
 	struct synth_config config;	/* defaults filled in */
