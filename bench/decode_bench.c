@@ -4,10 +4,11 @@
  * decoders, in one run, on the same bytes.  Ours does what a report needs:
  * it counts each block and keeps a call stack.
  *
- *	decode_bench [-n ROUNDS] [-i] PTFILE MAPFILE
+ *	decode_bench [-n ROUNDS] [-i] [-o] PTFILE MAPFILE
  *
  * MAPFILE has a line for each piece of code: "F ADDRESS LENGTH OFFSET FILE",
- * numbers in hexadecimal.  -i leaves libipt's (slow) instruction decoder out.
+ * numbers in hexadecimal.  -i leaves libipt's (slow) instruction decoder out, -o
+ * all but ours (for a profiler).
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -301,19 +302,21 @@ int main(int argc, char **argv)
 	struct result ours = {.name = "hwt"}, blocks = {.name = "libipt blocks"};
 	struct result insns = {.name = "libipt insns"};
 	const uint8_t *bytes;
-	int opt, rounds = 3, with_insns = 1;
+	int opt, rounds = 3, with_insns = 1, with_blocks = 1;
 	size_t n;
 
-	while ((opt = getopt(argc, argv, "n:i")) != -1) {
+	while ((opt = getopt(argc, argv, "n:io")) != -1) {
 		if (opt == 'n')
 			rounds = atoi(optarg);
 		else if (opt == 'i')
 			with_insns = 0;
+		else if (opt == 'o')
+			with_insns = with_blocks = 0;
 		else
 			return 2;
 	}
 	if (optind + 2 != argc || rounds < 1) {
-		fprintf(stderr, "usage: decode_bench [-n ROUNDS] [-i] PTFILE MAPFILE\n");
+		fprintf(stderr, "usage: decode_bench [-n ROUNDS] [-i] [-o] PTFILE MAPFILE\n");
 		return 2;
 	}
 	bytes = map_file(argv[optind], &n);
@@ -324,8 +327,10 @@ int main(int argc, char **argv)
 	}
 	best_of(rounds, run_ours, bytes, n, &ours);
 	show(&ours, n, &ours);
-	best_of(rounds, run_ipt_blocks, bytes, n, &blocks);
-	show(&blocks, n, &ours);
+	if (with_blocks) {
+		best_of(rounds, run_ipt_blocks, bytes, n, &blocks);
+		show(&blocks, n, &ours);
+	}
 	if (with_insns) {
 		best_of(1, run_ipt_insns, bytes, n, &insns);
 		show(&insns, n, &ours);

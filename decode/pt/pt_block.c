@@ -158,16 +158,6 @@ struct pt_block *pt_blocks_find(const struct pt_blocks *bs, uint64_t ip, uint8_t
 	return b;
 }
 
-uint64_t pt_block_head(uint32_t ninsn, uint8_t flags)
-{
-	struct trace_event ev = {.type = TRACE_RUN, .flags = flags, .ninsn = ninsn};
-	uint64_t head;
-
-	_Static_assert(offsetof(struct trace_event, ip) == sizeof(head), "head of an event");
-	memcpy(&head, &ev, sizeof(head));
-	return head;
-}
-
 /* What the walk does, by how the block ends. */
 static const uint8_t ops[BLOCK_END_MAX] = {
 	[BLOCK_SEQ] = PT_OP_SEQ,	 [BLOCK_JCC] = PT_OP_JCC,

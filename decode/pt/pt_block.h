@@ -6,6 +6,8 @@
 #ifndef DECODE_PT_BLOCK_H
 #define DECODE_PT_BLOCK_H
 
+#include <string.h>
+
 #include "../event.h"
 
 /* What the walk does at a block.  The first three leave the fast path. */
@@ -67,7 +69,16 @@ uint32_t pt_blocks_count(const struct pt_blocks *bs);
 
 /* Number of instructions before ip if one begins there inside b, else -1. */
 int pt_block_index(const struct pt_block *b, uint64_t ip);
+
 /* Eight bytes of a TRACE_RUN event's beginning. */
-uint64_t pt_block_head(uint32_t ninsn, uint8_t flags);
+static inline uint64_t pt_block_head(uint32_t ninsn, uint8_t flags)
+{
+	struct trace_event ev = {.type = TRACE_RUN, .flags = flags, .ninsn = ninsn};
+	uint64_t head;
+
+	_Static_assert(offsetof(struct trace_event, ip) == sizeof(head), "head of an event");
+	memcpy(&head, &ev, sizeof(head));
+	return head;
+}
 
 #endif

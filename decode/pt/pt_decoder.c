@@ -29,6 +29,7 @@ struct pt_decoder *pt_decoder_new(const struct pt_decoder_config *config)
 		free(d);
 		return NULL;
 	}
+	pt_walk_init(d);
 	pt_time_init(&d->time, &time);
 	d->offset = config->offset;
 	d->mode = 64;
@@ -253,6 +254,14 @@ static bool step(struct pt_decoder *d)
 	return true;
 }
 
+/* Only plain flow, and whole packets in the feed itself. */
+static bool may_go_fast(const struct pt_decoder *d)
+{
+	return d->state == PT_STATE_ON && d->end - d->p >= PT_FAST_BYTES && !d->in_carry &&
+	       !d->in_psb && !d->async && !d->tnt_n && !d->bind && !d->bound_n &&
+	       !d->mode_next && !d->cyc && !d->packets.in_block;
+}
+
 int pt_decoder_next(struct pt_decoder *d, struct trace_event *ev, int max)
 {
 	d->ev = ev;
@@ -267,6 +276,8 @@ int pt_decoder_next(struct pt_decoder *d, struct trace_event *ev, int max)
 			pt_walk_on(d);
 		else if (d->tnt_n && !d->tnt_wait)
 			pt_walk_tnt(d);
+		else if (may_go_fast(d) && pt_walk_fast(d))
+			continue;
 		else if (!step(d) && !d->queue_n)
 			break;
 	}

@@ -233,7 +233,7 @@ static void on_tnt(struct pt_decoder *d, const struct pt_packet *pkt)
 	d->tnt_n = pkt->count;
 }
 
-static void then_tip(struct pt_decoder *d, int error)
+void pt_flow_then_tip(struct pt_decoder *d, int error)
 {
 	if (error) {
 		pt_flow_stuck(d, error, stuck_at(d, error));
@@ -275,7 +275,7 @@ static void on_tip(struct pt_decoder *d, const struct pt_packet *pkt)
 		return;
 	}
 	d->tip = pkt->payload;
-	pt_walk_start(d, PT_WALK_TIP, 0, then_tip);
+	pt_walk_start(d, PT_WALK_TIP, 0, pt_flow_then_tip);
 }
 
 /* At the FUP's address: either what is bound to it, or its TIP follows. */

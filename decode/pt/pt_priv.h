@@ -14,6 +14,8 @@
 #define PT_QUEUE	32		/* events that one packet makes, runs apart */
 #define PT_BOUND	8		/* packets that wait for one FUP */
 #define PT_CARRY	64		/* > two packets */
+#define PT_FLAG_WORDS	8		/* TRACE_F_ENTRY, TIME, CYCLES */
+#define PT_FAST_BYTES	9		/* no TNT or TIP is longer */
 
 enum pt_state {
 	PT_STATE_SYNC,		/* looking for a PSB */
@@ -60,6 +62,7 @@ struct pt_decoder {
 	struct trace_event queue[PT_QUEUE];
 	unsigned int	queue_head, queue_n;
 	int		fault;			/* -ENOMEM */
+	uint64_t	flag_words[PT_FLAG_WORDS]; /* flags, where heads of runs have them */
 
 	/* Flow. */
 	uint8_t		state;			/* enum pt_state */
@@ -117,6 +120,9 @@ struct trace_event *pt_emit(struct pt_decoder *d, enum trace_event_type type);
 /* pt_walk.c: these fill d->ev; they stop when it is full. */
 void pt_walk_tnt(struct pt_decoder *d);
 void pt_walk_on(struct pt_decoder *d);
+/* Many packets at once, while nothing out of the ordinary turns up; false: none. */
+bool pt_walk_fast(struct pt_decoder *d);
+void pt_walk_init(struct pt_decoder *d);
 /* Sets the walk up; then() comes after it. */
 void pt_walk_start(struct pt_decoder *d, enum pt_walk_kind kind, uint64_t ip,
 		   void (*then)(struct pt_decoder *d, int error));
@@ -124,6 +130,8 @@ void pt_stack_clear(struct pt_decoder *d);
 
 /* pt_flow.c */
 void pt_flow_packet(struct pt_decoder *d, const struct pt_packet *pkt);
+/* The end of a PT_WALK_TIP. */
+void pt_flow_then_tip(struct pt_decoder *d, int error);
 /* Flow is undecodable: an event, and on to the next PSB. */
 void pt_flow_error(struct pt_decoder *d, enum trace_gap error, uint64_t ip);
 /* The walk could not go on at ip: an enum trace_gap, PT_STUCK_CALL or -ENOMEM. */
