@@ -259,7 +259,7 @@ static bool may_go_fast(const struct pt_decoder *d)
 {
 	return d->state == PT_STATE_ON && d->end - d->p >= PT_FAST_BYTES && !d->in_carry &&
 	       !d->in_psb && !d->async && !d->tnt_n && !d->bind && !d->bound_n &&
-	       !d->mode_next && !d->cyc && !d->packets.in_block;
+	       !d->mode_next && !d->packets.in_block;
 }
 
 int pt_decoder_next(struct pt_decoder *d, struct trace_event *ev, int max)

@@ -2,47 +2,15 @@
 /*
  * Walks over blocks: from the packets' bits and addresses to runs.
  *
- * pt_walk_tnt and walk_tip are the fast paths: they emit as they go.  That is
- * safe since a block that needs no packet is emitted only when a look ahead
- * has shown that the way from it is no loop.  The other walks look first
- * whether they get where they must, and emit then.
+ * pt_walk_tnt and walk_tip emit as they go.  That is safe since a block that
+ * needs no packet is emitted only when a look ahead has shown that the way
+ * from it is no loop.  The other walks look first whether they get where they
+ * must, and emit then.
  */
 #include <errno.h>
 #include <string.h>
 
-#include "pt_priv.h"
-
-#define likely(x)	__builtin_expect(!!(x), 1)
-#define unlikely(x)	__builtin_expect(!!(x), 0)
-
-/* What is the same in all runs that one packet settles. */
-struct run_common {
-	uint64_t first, flags;		/* to be ored into heads: first run, others */
-	uint64_t offset, time, cycles;
-};
-
-static inline uint64_t flag_word(const struct pt_decoder *d, uint8_t flags)
-{
-	return d->flag_words[flags / TRACE_F_ENTRY];
-}
-
-static inline struct run_common common(const struct pt_decoder *d)
-{
-	uint8_t flags = d->time.known ? TRACE_F_TIME : 0;
-	uint8_t first = flags;
-	struct run_common c;
-
-	if (d->entry)
-		first |= TRACE_F_ENTRY;
-	if (d->fresh_cyc)
-		first |= TRACE_F_CYCLES;
-	c.flags = flag_word(d, flags);
-	c.first = flag_word(d, first);
-	c.offset = d->at;
-	c.time = d->time.time;
-	c.cycles = d->time.cycles;
-	return c;
-}
+#include "pt_run.h"
 
 void pt_walk_init(struct pt_decoder *d)
 {
@@ -52,38 +20,12 @@ void pt_walk_init(struct pt_decoder *d)
 		d->flag_words[i] = pt_block_head(0, i * TRACE_F_ENTRY) ^ pt_block_head(0, 0);
 }
 
-static inline void put(struct trace_event *ev, const struct run_common *c,
-		       const struct pt_block *b, uint64_t head, uint64_t to)
-{
-	memcpy(ev, &head, sizeof(head));
-	ev->ip = b->ip;
-	ev->block = &b->b;
-	ev->to = to;
-	ev->offset = c->offset;
-	ev->time = c->time;
-	ev->cycles = c->cycles;
-}
-
-static inline void push(struct pt_decoder *d, struct pt_block *call)
-{
-	d->stack[d->stack_top++ % PT_RET_STACK] = call;
-	if (d->stack_n < PT_RET_STACK)
-		d->stack_n++;
-}
-
-static inline struct pt_block *pop(struct pt_decoder *d)
-{
-	d->stack_n--;
-	return d->stack[--d->stack_top % PT_RET_STACK];
-}
-
 void pt_stack_clear(struct pt_decoder *d)
 {
 	d->stack_n = 0;
 }
 
-/* The block that follows b (way 0: in memory, 1: its target), or NULL. */
-static struct pt_block *follow(struct pt_decoder *d, struct pt_block *b, int way, int *error)
+struct pt_block *pt_walk_follow(struct pt_decoder *d, struct pt_block *b, int way, int *error)
 {
 	struct pt_block *next = b->succ[way];
 
@@ -127,7 +69,7 @@ static int check_chain(struct pt_decoder *d, struct pt_block *b)
 
 	while (x->op == PT_OP_UNCHECKED) {
 		insns += x->b.ninsn;
-		next = follow(d, x, only_way(x), &error);
+		next = pt_walk_follow(d, x, only_way(x), &error);
 		if (!next && error == -ENOMEM)
 			return error;
 		if (!next)
@@ -170,9 +112,8 @@ static int put_lost_return(struct trace_event *ev, const struct run_common *c,
 	return 1;
 }
 
-/* A walk pauses or is over: ev is the next free event, ip where flow stands. */
-static void leave(struct pt_decoder *d, struct trace_event *ev, struct pt_block *b,
-		  uint64_t ip)
+void pt_walk_leave(struct pt_decoder *d, struct trace_event *ev, struct pt_block *b,
+		   uint64_t ip)
 {
 	if (ev != d->ev)
 		d->entry = d->fresh_cyc = false;
@@ -235,7 +176,7 @@ void pt_walk_tnt(struct pt_decoder *d)
 				goto stuck;
 			continue;
 		default:
-			b = follow(d, prev, way, &error);
+			b = pt_walk_follow(d, prev, way, &error);
 			if (unlikely(!b))
 				goto stuck;
 			continue;
@@ -245,29 +186,14 @@ void pt_walk_tnt(struct pt_decoder *d)
 		b = b->succ[way];
 	}
 out:
-	leave(d, ev, b, prev ? prev->to[way] : d->cur_ip);
+	pt_walk_leave(d, ev, b, prev ? prev->to[way] : d->cur_ip);
 	d->tnt_n = n;
 	return;
 stuck:
-	leave(d, ev, b, prev ? prev->to[way] : d->cur_ip);
+	pt_walk_leave(d, ev, b, prev ? prev->to[way] : d->cur_ip);
 	d->tnt_n = 0;
 	pt_flow_stuck(d, error, error == TRACE_ERR_RETURN || error == PT_STUCK_CALL ?
 					b->b.last : d->cur_ip);
-}
-
-/* b ended in a branch that went to ip: the block there, or NULL: not looked up. */
-static inline struct pt_block *tip_target(struct pt_decoder *d, struct pt_block *b,
-					  uint64_t ip)
-{
-	if (b->b.kind == BLOCK_CALL_IND)
-		push(d, b);
-	if (unlikely(b->ind_ip != ip || b->ind->op <= PT_OP_DEAD)) {
-		b->ind_ip = ip;
-		b->ind = pt_blocks_find(d->blocks, ip, d->mode);
-		if (!b->ind)
-			b->ind = &pt_block_none;
-	}
-	return b->ind->op > PT_OP_DEAD && b->ind->mode == d->mode ? b->ind : NULL;
 }
 
 static void end_walk(struct pt_decoder *d, int error)
@@ -296,7 +222,7 @@ static void walk_tip(struct pt_decoder *d)
 		case PT_OP_IND:
 		case PT_OP_RET:
 			put(ev++, &c, b, b->head[1] | flags, d->tip);
-			leave(d, ev, tip_target(d, b, d->tip), d->tip);
+			pt_walk_leave(d, ev, tip_target(d, b, d->tip), d->tip);
 			end_walk(d, 0);
 			return;
 		case PT_OP_JCC:
@@ -308,7 +234,7 @@ static void walk_tip(struct pt_decoder *d)
 			break;
 		case PT_OP_NONE:
 		case PT_OP_DEAD:
-			b = follow(d, prev, way, &error);
+			b = pt_walk_follow(d, prev, way, &error);
 			break;
 		default:
 			way = only_way(b);
@@ -322,7 +248,7 @@ static void walk_tip(struct pt_decoder *d)
 		if (unlikely(error))
 			break;
 	}
-	leave(d, ev, b, prev ? prev->to[way] : d->cur_ip);
+	pt_walk_leave(d, ev, b, prev ? prev->to[way] : d->cur_ip);
 	if (error)
 		end_walk(d, error);
 }
@@ -450,7 +376,7 @@ static int look_ahead(struct pt_decoder *d, struct pt_block *b)
 		if (s.done)
 			return s.error;
 		insns += s.ninsn;
-		b = follow(d, b, s.way, &error);
+		b = pt_walk_follow(d, b, s.way, &error);
 		if (!b)
 			return d->walk.kind == PT_WALK_SPECIAL ? error : 0;
 		if (b == mark || insns > d->config.max_walk)
@@ -491,7 +417,7 @@ static void careful_emit(struct pt_decoder *d, struct pt_block *b, const struct 
 		push(d, b);
 	put(d->ev, &c, b, head | c.first, to);
 	d->last_insn = b->b.last;
-	leave(d, d->ev + 1, NULL, to);
+	pt_walk_leave(d, d->ev + 1, NULL, to);
 }
 
 static void walk_careful(struct pt_decoder *d)
@@ -541,197 +467,4 @@ void pt_walk_start(struct pt_decoder *d, enum pt_walk_kind kind, uint64_t ip,
 	d->walk.ip = ip;
 	d->walk.sure = false;
 	d->walk.then = then;
-}
-
-/*
- * The accelerator.  Most of a trace is TNT and TIP packets that go along blocks
- * that are known: this takes them from the bytes until anything else turns up
- * (another packet, a block to decode, an error, a full array), and leaves that
- * to the functions above, at the very place.  It decides nothing that they
- * would not decide alike; bytes that come one by one never get here.
- */
-struct fast {
-	struct trace_event *ev, *end;
-	struct pt_block	*b;		/* NULL: not looked up */
-	struct pt_block	*prev;		/* b is its succ[way]; NULL: b is at ip */
-	uint64_t	ip;
-	uint64_t	flags;		/* for the next run */
-	int		way;
-};
-
-/* Follows a link that was not followed yet.  False: that is not for here. */
-static inline bool fast_link(struct pt_decoder *d, struct fast *f)
-{
-	struct pt_block *b;
-	int error;
-
-	if (f->b && f->b->op > PT_OP_DEAD)
-		return f->b->op != PT_OP_UNCHECKED;
-	if (f->prev)
-		b = follow(d, f->prev, f->way, &error);
-	else
-		b = pt_blocks_find(d->blocks, f->ip, d->mode);
-	if (!b)
-		return false;
-	f->b = b;
-	return b->op != PT_OP_UNCHECKED;
-}
-
-/* Uses up to n bits of tnt; returns how many are left. */
-static inline unsigned int fast_tnt(struct pt_decoder *d, struct fast *f,
-				    const struct run_common *c, uint64_t tnt, unsigned int n)
-{
-	struct pt_block *b;
-
-	while (n && f->ev != f->end) {
-		b = f->b;
-		switch (b ? b->op : PT_OP_NONE) {
-		case PT_OP_JCC:
-			f->way = tnt >> --n & 1;
-			put(f->ev++, c, b, b->head[f->way] | f->flags, b->to[f->way]);
-			break;
-		case PT_OP_SEQ:
-			f->way = 0;
-			put(f->ev++, c, b, b->head[0] | f->flags, b->to[0]);
-			break;
-		case PT_OP_CALL:
-			push(d, b);
-			/* fall through */
-		case PT_OP_JMP:
-			f->way = 1;
-			put(f->ev++, c, b, b->head[1] | f->flags, b->to[1]);
-			break;
-		case PT_OP_RET:
-			if (unlikely(!(tnt >> (n - 1) & 1) || !d->stack_n))
-				return n;
-			n--;
-			f->prev = pop(d);
-			put(f->ev++, c, b, b->head[1] | f->flags, f->prev->to[0]);
-			f->way = 0;
-			f->flags = c->flags;
-			f->b = f->prev->succ[0];
-			continue;
-		case PT_OP_IND:
-			return n;
-		default:
-			if (!fast_link(d, f))
-				return n;
-			continue;
-		}
-		f->flags = c->flags;
-		f->prev = b;
-		f->b = b->succ[f->way];
-	}
-	return n;
-}
-
-/* Walks to the branch that goes to ip, and over it. */
-static inline bool fast_tip(struct pt_decoder *d, struct fast *f,
-			    const struct run_common *c, uint64_t ip)
-{
-	struct pt_block *b;
-
-	while (f->ev != f->end) {
-		b = f->b;
-		switch (b ? b->op : PT_OP_NONE) {
-		case PT_OP_IND:
-		case PT_OP_RET:
-			put(f->ev++, c, b, b->head[1] | f->flags, ip);
-			f->flags = c->flags;
-			f->b = tip_target(d, b, ip);
-			f->prev = NULL;
-			f->ip = ip;
-			return true;
-		case PT_OP_SEQ:
-			f->way = 0;
-			break;
-		case PT_OP_CALL:
-			push(d, b);
-			/* fall through */
-		case PT_OP_JMP:
-			f->way = 1;
-			break;
-		case PT_OP_JCC:
-			return false;
-		default:
-			if (!fast_link(d, f))
-				return false;
-			continue;
-		}
-		put(f->ev++, c, b, b->head[f->way] | f->flags, b->to[f->way]);
-		f->flags = c->flags;
-		f->prev = b;
-		f->b = b->succ[f->way];
-	}
-	return false;
-}
-
-/* The TNT packet at p, of which eight bytes are there: its length, or 0. */
-static inline unsigned int fast_tnt_packet(const uint8_t *p, uint64_t *tnt, unsigned int *n)
-{
-	uint64_t bits = p[0] >> 1;
-	unsigned int i, length = 1;
-
-	if (p[0] == PT_PKT_EXT) {
-		if (p[1] != PT_EXT_LONG_TNT)
-			return 0;
-		for (bits = 0, i = 7; i > 1; i--)
-			bits = bits << 8 | p[i];
-		length = 8;
-	}
-	if (bits < 2)
-		return 0;
-	*n = 63 - __builtin_clzll(bits);
-	*tnt = bits ^ 1ull << *n;
-	return length;
-}
-
-bool pt_walk_fast(struct pt_decoder *d)
-{
-	struct fast f = {d->ev, d->ev_end, d->cur, NULL, d->cur_ip, 0, 0};
-	const uint8_t *p = d->p, *const last = d->end - PT_FAST_BYTES;
-	struct run_common c;
-	struct pt_packet pkt;
-	uint64_t tnt;
-	unsigned int n = 0, length;
-
-	d->fresh_cyc = false;
-	c = common(d);
-	f.flags = c.first;
-	while (p <= last && f.ev != f.end) {
-		c.offset = d->offset + (p - d->p);
-		if (!(p[0] & 1)) {
-			length = fast_tnt_packet(p, &tnt, &n);
-			if (!length)
-				break;
-			p += length;
-			n = fast_tnt(d, &f, &c, tnt, n);
-			d->at = c.offset;
-			if (unlikely(n)) {
-				d->tnt = tnt;
-				d->tnt_n = n;
-				break;
-			}
-		} else if ((p[0] & PT_PKT_IP_MASK) == PT_PKT_TIP) {
-			length = pt_packet_decode(p, PT_FAST_BYTES, &d->packets, &pkt);
-			if (!pkt.ip_bytes)
-				break;
-			p += length;
-			d->at = c.offset;
-			if (unlikely(!fast_tip(d, &f, &c, pkt.payload))) {
-				d->tip = pkt.payload;
-				pt_walk_start(d, PT_WALK_TIP, 0, pt_flow_then_tip);
-				break;
-			}
-		} else {
-			break;
-		}
-	}
-	leave(d, f.ev, f.b, f.prev ? f.prev->to[f.way] : f.ip);
-	if (p == d->p)
-		return false;
-	d->after_cr3 = false;
-	d->offset += p - d->p;
-	d->p = p;
-	return true;
 }
