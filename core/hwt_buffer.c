@@ -153,24 +153,31 @@ int hwt_buffer_resume(struct hwt_buffer *b, int unit)
 	return buffer_stopped(b) ? -EAGAIN : 0;
 }
 
-void hwt_buffer_finish(struct hwt_buffer *b, int at)
+void hwt_buffer_finish(struct hwt_buffer *b)
 {
 	uint64_t offset = 0, data = 0;
 	hwt_irqflags_t flags;
-	int unit;
 
 	hwt_spin_lock(&b->unit_lock, flags);
 	if (!b->final) {
-		if (b->unit >= 0 && b->unit == at)
+		if (b->unit >= 0)
 			buffer_take(b, buffer_out(b));
-		unit = b->unit;
-		b->unit = -1;
 		b->final = true;
-		if (!b->backend->ops->read(b, unit, &offset, &data)) {
+		if (!b->backend->ops->read(b, -1, &offset, &data)) {
 			b->last_offset = offset;
 			b->last_data = data;
 		}
 	}
+	hwt_spin_unlock(&b->unit_lock, flags);
+}
+
+void hwt_buffer_abandon(struct hwt_buffer *b)
+{
+	hwt_irqflags_t flags;
+
+	hwt_spin_lock(&b->unit_lock, flags);
+	b->unit = -1;
+	b->final = true;
 	hwt_spin_unlock(&b->unit_lock, flags);
 }
 

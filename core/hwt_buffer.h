@@ -27,11 +27,10 @@ void hwt_buffer_leave(struct hwt_buffer *b);
 int hwt_buffer_irq(struct hwt_buffer *b, int unit);
 /* 0: goes on (switched in again if it should be); -EAGAIN: no room yet. */
 int hwt_buffer_resume(struct hwt_buffer *b, int unit);
-/*
- * Never switched in again; a unit that it is still on (at: where the caller
- * stands, or -1) is gone with its thread.  May be repeated.
- */
-void hwt_buffer_finish(struct hwt_buffer *b, int at);
+/* Off its unit, and never switched in again.  May be repeated. */
+void hwt_buffer_finish(struct hwt_buffer *b);
+/* Its CPU went offline and took the unit along, which nobody can reach. */
+void hwt_buffer_abandon(struct hwt_buffer *b);
 /* Its thread came back: may be switched in again, with a sync point. */
 void hwt_buffer_revive(struct hwt_buffer *b);
 /*

@@ -85,6 +85,10 @@ void hwt_owner_exit(struct hwt_core *core, uint64_t owner);
 /*
  * Hooks.  Each takes the pid it happened in; cheap when pid is not traced.
  * `may_sleep` variants are named so; all others run in any context.
+ *
+ * A thread that ends or execs while it is still on a unit is switched out then,
+ * also if that unit is gone with it: the bus answers reads with the last values
+ * and drops writes.
  */
 struct hwt_hook_where {		/* which thread, and where it stands */
 	int		pid, tid;
@@ -108,8 +112,7 @@ struct hwt_hook_map {		/* MMAP; munmap and mprotect use addr, len, prot */
 
 /*
  * old_tid called execve, at->tid (the pid) goes on; all other threads end.
- * at->unit: where it goes on; a unit of an image that is gone may still be
- * switched out (its bus answers with the last values and drops writes).
+ * at->unit: where it goes on.
  */
 int hwt_hook_exec(struct hwt_core *core, const struct hwt_hook_where *at,
 		  int old_tid, const char *path, uint64_t addr, uint64_t base);
@@ -138,9 +141,8 @@ int hwt_hook_thread_create(struct hwt_core *core, const struct hwt_hook_where *a
 int hwt_hook_thread_exit(struct hwt_core *core, const struct hwt_hook_where *at,
 			 int status);
 /*
- * The whole process is gone (status as wait(2) gives it).  Threads that are
- * still on a unit are read a last time; the EXIT record comes last of all and
- * is never lost.  A paused child that dies untraced is reported here too.
+ * The whole process is gone (status as wait(2) gives it).  The EXIT record comes
+ * last of all and is never lost.  A paused child that dies untraced is reported here too.
  */
 int hwt_hook_exit(struct hwt_core *core, const struct hwt_hook_where *at,
 		  int status);

@@ -168,7 +168,7 @@ void hwt_cpu_unlink(struct hwt_context *ctx)
 	}
 	hwt_spin_unlock(&core->lock, flags);
 	for (c = ctx->cpus; c; c = c->next)
-		hwt_buffer_finish(&c->buf, -1);
+		hwt_buffer_abandon(&c->buf);
 }
 
 void hwt_cpu_free(struct hwt_context *ctx)

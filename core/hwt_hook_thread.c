@@ -136,7 +136,7 @@ static int thread_end(struct hwt_context *ctx, struct hwt_thread *thr,
 
 	if (hwt_thread_is_dead(thr))
 		return HWT_HOOK_TRACED;
-	hwt_buffer_finish(&thr->buf, at->unit);
+	hwt_buffer_finish(&thr->buf);
 	rc = thread_record(ctx, thr, at, HWT_REC_THREAD_EXIT, thr->buf.buf_id, status);
 	if (rc < 0)
 		return rc;
@@ -160,7 +160,7 @@ int hwt_hook_thread_exit(struct hwt_core *core, const struct hwt_hook_where *at,
 	return rc;
 }
 
-/* Each thread's last bytes; those that are on a unit are read where it stopped. */
+/* Each thread's last bytes, from units that are gone by now. */
 static void threads_finish(struct hwt_context *ctx, const struct hwt_hook_where *at)
 {
 	struct hwt_thread *thr;
@@ -168,7 +168,7 @@ static void threads_finish(struct hwt_context *ctx, const struct hwt_hook_where 
 	for (thr = hwt_thread_next(ctx, NULL); thr; thr = hwt_thread_next(ctx, thr)) {
 		if (!hwt_thread_kill(thr))
 			continue;
-		hwt_buffer_finish(&thr->buf, thr->tid == at->tid ? at->unit : -1);
+		hwt_buffer_finish(&thr->buf);
 		hwt_buffer_publish(&thr->buf, at->unit, HWT_BUF_FINAL);
 	}
 }

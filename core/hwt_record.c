@@ -47,6 +47,8 @@ static void ring_write(struct hwt_record_queue *q, uint64_t at, const void *src,
 	size_t off = at & (HWT_RECORD_RING - 1);
 	size_t part = HWT_RECORD_RING - off < n ? HWT_RECORD_RING - off : n;
 
+	if (!n)
+		return;		/* src may be NULL then */
 	hwt_memcpy(q->ring + off, src, part);
 	hwt_memcpy(q->ring, (const uint8_t *)src + part, n - part);
 }

@@ -180,7 +180,7 @@ int hwt_thread_add(struct hwt_context *ctx, int tid, int unit, bool pid_node,
 	rc = thread_node(thr, pid_node ? ctx->user_pid : thr->buf.buf_id);
 	if (rc) {
 		/* Others may have seen it: it stays, as dead and without a node. */
-		hwt_buffer_finish(&thr->buf, -1);
+		hwt_buffer_finish(&thr->buf);
 		hwt_thread_kill(thr);
 		hwt_thread_retire(thr);
 	}

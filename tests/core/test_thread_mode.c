@@ -268,9 +268,9 @@ static void death_ends_with_exit(void **state)
 	/* Right after the death, before anyone told core. */
 	assert_int_equal(fake_ioctl(f->dev, HWT_IOC_BUFPTR_GET, &ptr), 0);
 	assert_int_equal(data, BUFSIZE + 11);
-	/* The bus of a dead unit is only read; the test takes the unit back. */
 	hwt_hook_exit(f->h->core, &at, 9);
-	f->h->units[0].buffer = f->h->units[1].buffer = NULL;
+	assert_null(f->h->units[0].buffer);
+	assert_null(f->h->units[1].buffer);
 	assert_record(f, HWT_REC_BUFFER);
 	assert_record(f, HWT_REC_BUFFER);
 	assert_record(f, HWT_REC_EXIT);
