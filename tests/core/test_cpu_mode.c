@@ -43,7 +43,9 @@ static void sets(void **state)
 static void kernel_objects_in_order(void **state)
 {
 	struct fixture *f = cpus_new(0x3, 0);
-	int i;
+	struct hwt_record_user_entry *e = calloc(1, sizeof(*e));
+	int i, n = 1;
+	struct hwt_record_get get = {.records = e, .nentries = &n};
 
 	for (i = 0; i < 3; i++) {
 		assert_record(f, HWT_REC_KERNEL);
@@ -51,9 +53,15 @@ static void kernel_objects_in_order(void **state)
 				 0x1000 * (i + 1));
 	}
 	assert_record(f, 0);
+	hwt_hook_kernel(f->h->core, f->dev->ctx, 0x9000, 1, "module");
+	assert_int_equal(fake_ioctl(f->dev, HWT_IOC_RECORD_GET, &get), 0);
+	assert_int_equal(e->record_type, HWT_RECORD_KERNEL);
+	assert_int_equal(e->addr, 0x9000);
+	assert_string_equal(e->fullpath, "module");
 	hwt_hook_text_poke(f->h->core, 0x2000, "\x90\x90", 2);
 	assert_record(f, HWT_REC_TEXT_POKE);
 	assert_int_equal(((const struct hwt_rec_code *)payload(f))->len, 2);
+	free(e);
 	fixture_free(f);
 }
 

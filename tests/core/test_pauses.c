@@ -177,6 +177,26 @@ static void a_child_waits_in_its_parents_context(void **state)
 	fixture_free(f);
 }
 
+/* Held: the record of a refused fork announces nothing, the next try does. */
+static void a_child_and_a_full_queue(void **state)
+{
+	struct fixture *f = fixture_new(true, 1);
+	struct hwt_hook_where at = fake_at(PID, PID, -1);
+	int i = 0;
+
+	assert_int_equal(fake_config2(f->dev, HWT_PAUSE_FORK, true), 0);
+	while (fake_mmap(f->h, PID, PID, i, "x") >= 0)
+		i++;
+	while (hwt_hook_mprotect(f->h->core, &at, 0, 1, 2) >= 0)
+		;
+	assert_int_equal(hwt_hook_fork(f->h->core, &at, 500, 500), -EAGAIN);
+	assert_false(hwt_hook_is_paused(f->h->core, 500, 500));
+	drain(f);
+	assert_int_equal(hwt_hook_fork(f->h->core, &at, 500, 500), PAUSED);
+	assert_true(hwt_hook_is_paused(f->h->core, 500, 500));
+	fixture_free(f);
+}
+
 static void a_child_gets_a_context_of_its_own(void **state)
 {
 	struct fixture *f = pausing(HWT_PAUSE_FORK, 1);
@@ -276,6 +296,7 @@ int main(void)
 		cmocka_unit_test(death_of_the_owner_ends_it),
 		cmocka_unit_test(a_lost_record_pauses_nobody),
 		cmocka_unit_test(a_child_waits_in_its_parents_context),
+		cmocka_unit_test(a_child_and_a_full_queue),
 		cmocka_unit_test(a_child_gets_a_context_of_its_own),
 		cmocka_unit_test(a_child_dies_while_paused),
 		cmocka_unit_test(no_memory_for_a_child),

@@ -303,6 +303,97 @@ static void pid_comes_again(void **state)
 	fixture_free(f);
 }
 
+/* Pids of one bucket of the hash, and one that comes and goes between them. */
+static void pids_that_collide(void **state)
+{
+	static const int pids[] = {PID + 256, PID + 512, PID + 768};
+	struct fixture *f = fixture_new(false, 1);
+	struct hwt_hook_where at;
+	int ident[3], i;
+
+	for (i = 0; i < 3; i++) {
+		fake_target_add(f->h, pids[i], 1);
+		assert_int_equal(fake_alloc(f->h, pids[i], BUFSIZE, &ident[i]), 0);
+	}
+	at = fake_at(pids[1], pids[1], -1);
+	assert_int_equal(hwt_hook_exit(f->h->core, &at, 0), HWT_HOOK_TRACED);
+	assert_int_equal(fake_mmap(f->h, pids[0], pids[0], 1, "x"), HWT_HOOK_TRACED);
+	assert_int_equal(fake_mmap(f->h, pids[1], pids[1], 1, "x"), 0);
+	assert_int_equal(fake_mmap(f->h, pids[2], pids[2], 1, "x"), HWT_HOOK_TRACED);
+	assert_int_equal(fake_mmap(f->h, PID, PID, 1, "x"), HWT_HOOK_TRACED);
+	assert_int_equal(fake_alloc(f->h, pids[2], BUFSIZE, &i), -EEXIST);
+	hwt_owner_exit(f->h->core, FAKE_OWNER);
+	fixture_free(f);
+}
+
+static void owners_that_collide(void **state)
+{
+	struct fixture *f = fixture_new(false, 1);
+	struct hwt_cred cred = fake_cred(FAKE_OWNER + 64);
+	int ident;
+	struct hwt_alloc al = {
+		.bufsize = BUFSIZE,
+		.mode = HWT_MODE_THREAD,
+		.pid = 200,
+		.backend_name = "fake",
+		.ident = &ident,
+		.kqueue_fd = -1,
+	};
+
+	fake_target_add(f->h, 200, 1);
+	assert_int_equal(hwt_ioctl(f->h->core, &cred, NULL, NULL, HWT_IOC_ALLOC, &al), 0);
+	hwt_owner_exit(f->h->core, FAKE_OWNER);
+	assert_int_equal(fake_mmap(f->h, PID, PID, 1, "x"), 0);
+	assert_int_equal(fake_mmap(f->h, 200, 200, 1, "x"), HWT_HOOK_TRACED);
+	hwt_owner_exit(f->h->core, FAKE_OWNER + 64);
+	assert_int_equal(fake_mmap(f->h, 200, 200, 1, "x"), 0);
+	fixture_free(f);
+}
+
+/* An owner in a pid namespace, whose numbers are 1000 less than the host's. */
+static int from_namespace(void *host, const struct hwt_cred *cred, int pid)
+{
+	return pid == 77 ? -1 : pid + 1000;
+}
+
+static int to_namespace(void *host, void *target, int pid)
+{
+	return pid - 1000;
+}
+
+static void numbers_are_the_owners(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+	struct hwt_hook_where at = fake_at(1100, 1101, -1);
+
+	f->h = fake_host_new(false);
+	f->h->ops.pid_from_user = from_namespace;
+	f->h->ops.pid_to_user = to_namespace;
+	fake_target_add(f->h, 1100, 2);
+	assert_int_equal(fake_alloc(f->h, 77, BUFSIZE, &f->ident), -ESRCH);
+	assert_int_equal(fake_alloc(f->h, 1100, BUFSIZE, &f->ident), -ESRCH);
+	assert_int_equal(fake_alloc(f->h, 100, BUFSIZE, &f->ident), 0);
+	assert_int_equal(fake_open_node(f->h, f->ident, 100, &f->dev), 0);
+	assert_int_equal(fake_config2(f->dev, HWT_PAUSE_ALL, true), 0);
+	drain(f);
+	assert_int_equal(fake_mmap(f->h, 1100, 1101, 1, "x"),
+			 HWT_HOOK_TRACED | HWT_HOOK_PAUSED);
+	assert_record(f, HWT_REC_MMAP);
+	assert_int_equal(head(f)->pid, 100);
+	assert_int_equal(head(f)->tid, 101);
+	assert_int_equal(fake_wakeup_tid(f->dev, 1101), -ESRCH);
+	assert_int_equal(fake_wakeup_tid(f->dev, 101), 0);
+	assert_false(hwt_hook_is_paused(f->h->core, 1100, 1101));
+	hwt_hook_fork(f->h->core, &at, 1500, 1501);
+	assert_record(f, HWT_REC_FORK);
+	assert_int_equal(((const struct hwt_rec_fork *)payload(f))->child_pid, 500);
+	assert_true(hwt_hook_is_paused(f->h->core, 1500, 1501));
+	assert_int_equal(fake_wakeup_tid(f->dev, 501), 0);
+	assert_false(hwt_hook_is_paused(f->h->core, 1500, 1501));
+	assert_int_equal(fake_service(f->dev, 101, 0), 0);
+	fixture_free(f);
+}
+
 static void exec_by_another_thread(void **state)
 {
 	struct fixture *f = fixture_new(false, 5);
@@ -540,6 +631,9 @@ int main(void)
 		cmocka_unit_test(idle_buffers_of_dead_threads_are_given_back),
 		cmocka_unit_test(death_ends_with_exit),
 		cmocka_unit_test(pid_comes_again),
+		cmocka_unit_test(pids_that_collide),
+		cmocka_unit_test(owners_that_collide),
+		cmocka_unit_test(numbers_are_the_owners),
 		cmocka_unit_test(exec_by_another_thread),
 		cmocka_unit_test(exec_after_the_leader_ended),
 		cmocka_unit_test(owner_leaves_everything),
