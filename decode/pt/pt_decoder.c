@@ -184,11 +184,14 @@ static void skip(struct pt_decoder *d, size_t n)
 /* Looks for a PSB; false: not in what there is. */
 static bool find_sync(struct pt_decoder *d)
 {
-	size_t n = d->end - d->p, at = pt_packet_find_psb(d->p, n);
+	size_t n = d->end - d->p, at;
 
-	if (at == n) {
+	while ((at = pt_packet_find_psb(d->p, n)) == n) {
 		skip(d, n < PT_PSB_LENGTH ? 0 : n - (PT_PSB_LENGTH - 1));
-		return false;
+		/* Behind the carry there is the rest of the feed to look through. */
+		n = d->end - d->p;
+		if (n < PT_PSB_LENGTH)
+			return false;
 	}
 	skip(d, at);
 	pt_flow_end_skip(d);
