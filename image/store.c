@@ -78,24 +78,26 @@ const char *store_intern(struct image_store *st, const char *text, size_t len)
 	return s->text;
 }
 
-/* Opens a regular file only: a FIFO or a device could block or never end. */
+/*
+ * Opens a regular file only, and looks before it does: a recording can name a
+ * FIFO that blocks, or a device that acts on being opened.
+ */
 static int open_regular(const char *path, struct stat *sb)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	int fd, err;
 
+	if (stat(path, sb))
+		return -errno;
+	if (!S_ISREG(sb->st_mode))
+		return S_ISDIR(sb->st_mode) ? -EISDIR : -EINVAL;
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0)
 		return -errno;
-	if (fstat(fd, sb) < 0) {
-		int err = -errno;
-
-		close(fd);
-		return err;
-	}
-	if (!S_ISREG(sb->st_mode)) {
-		close(fd);
-		return S_ISDIR(sb->st_mode) ? -EISDIR : -EINVAL;
-	}
-	return fd;
+	err = fstat(fd, sb) ? -errno : S_ISREG(sb->st_mode) ? 0 : -EINVAL;
+	if (!err)
+		return fd;
+	close(fd);
+	return err;
 }
 
 /* Under the sysroot first; a file that is not there is taken from the root. */

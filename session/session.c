@@ -190,6 +190,9 @@ int hwt_session_open(const struct hwt_session_options *options,
 	s->store = image_store_new(options->sysroot);
 	if (!s->store)
 		goto free_session;
+	s->nowhere = session_add_space(s, image_space_new(s->store), 0);
+	if (!s->nowhere)
+		goto free_session;
 	ret = options->raw_path ? raw_open(s, options, error)
 				: recording_open(s, options, error);
 	if (ret)

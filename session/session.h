@@ -53,7 +53,7 @@ int hwt_stream_next(struct hwt_stream *st, struct trace_event *ev, int max);
 int hwt_stream_rewind(struct hwt_stream *st);
 /* Frees decoder and view; info stays. */
 void hwt_stream_close(struct hwt_stream *st);
-/* Names at the moment that the stream has reached. */
+/* Names at the moment that the stream has reached.  NULL: no memory. */
 struct image_view *hwt_stream_view(struct hwt_stream *st);
 uint32_t hwt_stream_nblocks(const struct hwt_stream *st);
 /*

@@ -96,6 +96,7 @@ struct hwt_session {
 	size_t		feed_max;	/* bytes fed at once */
 	struct pt_decoder_config config;
 	struct session_space *spaces;
+	struct image_space *nowhere;	/* empty */
 	struct session_process *processes;
 	struct idmap	pids, tids, queues, cpus;	/* to process, stream, stream, stream */
 	struct hwt_stream **streams;

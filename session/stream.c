@@ -211,16 +211,11 @@ const struct hwt_stream_info *hwt_stream_info(const struct hwt_stream *st)
 	return &st->info;
 }
 
-/* A view of something is always there: names of an empty space are "?". */
 struct image_view *hwt_stream_view(struct hwt_stream *st)
 {
-	struct session_space *first = st->session->spaces;
-
-	if (!st->view && first) {
-		while (first->next)
-			first = first->next;
-		st->view = image_view_new(first->space);
-	}
+	/* Code that nothing is known of has names too: "?". */
+	if (!st->view)
+		st->view = image_view_new(st->session->nowhere);
 	return st->view;
 }
 
