@@ -113,6 +113,20 @@ static int build_id_of(void *ctx, const char *path, uint8_t *out, size_t max)
 
 /* ---- recording ---- */
 
+/* What a program that cannot be run here is; true if that could be said. */
+static bool explain_refusal(const char *path)
+{
+	char what[128], line[4096];
+	int machine, bits;
+
+	if (!strchr(path, '/') ||
+	    image_describe(path, what, sizeof(what), &machine, &bits))
+		return false;
+	message("%s: %s; this host runs x86-64 programs",
+		text_printable(line, sizeof(line), path), what);
+	return true;
+}
+
 int host_record(struct hwt_host *host, struct record_options *options,
 		struct record_result *result)
 {
@@ -130,7 +144,8 @@ int host_record(struct hwt_host *host, struct record_options *options,
 	err = record_run(options, result, &error);
 	target_pid = 0;
 	restore_signals(saved);
-	if (err)
+	if (err && !(err == -ENOEXEC && result->spawn_failed &&
+		     explain_refusal(options->path)))
 		message("%s", error ? text_printable(line, sizeof(line), error) :
 			strerror(-err));
 	free(error);

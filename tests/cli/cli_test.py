@@ -1,0 +1,473 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""The command from outside: statuses, messages, files, output.
+
+usage: cli_test.py HWT [TEST...]
+"""
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+HWT = os.path.realpath(sys.argv[1]) if len(sys.argv) > 1 else "hwt"
+ADDRESS = re.compile(r"^[0-9a-f]+$")
+
+
+def hwt(*args, **kwargs):
+    kwargs.setdefault("timeout", 60)
+    kwargs.setdefault("capture_output", True)
+    kwargs.setdefault("text", True)
+    kwargs.setdefault("errors", "replace")
+    return subprocess.run([HWT, *map(str, args)], check=False, **kwargs)
+
+
+def elf_header(bits, machine):
+    ident = b"\x7fELF" + bytes([bits // 32, 1, 1]) + bytes(9)
+    return ident + struct.pack("<HHI", 2, machine, 1) + bytes(200)
+
+
+def compile_c(folder, name, source, *flags):
+    (folder / f"{name}.c").write_text(source)
+    subprocess.run(["cc", "-O1", "-o", folder / name, folder / f"{name}.c", *flags],
+                   check=True)
+    return folder / name
+
+
+class Case(unittest.TestCase):
+    """A folder of its own, in which commands run."""
+
+    def setUp(self):
+        self.dir = pathlib.Path(tempfile.mkdtemp(prefix="hwt-cli."))
+        self.addCleanup(shutil.rmtree, self.dir)
+
+    def run_hwt(self, *args, status=0, **kwargs):
+        done = hwt(*args, cwd=self.dir, **kwargs)
+        self.assertEqual(done.returncode, status, f"{args}: {done.stderr}")
+        return done
+
+    def record(self, *args, status=0, **kwargs):
+        return self.run_hwt("record", "-q", *args, status=status, **kwargs)
+
+    def info(self, status=0, *args):
+        done = self.run_hwt("info", "--json", *args, status=status)
+        return json.loads(done.stdout)
+
+    def one_line(self, done, *words):
+        """An error is one line that holds these words."""
+        self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+        for word in words:
+            self.assertIn(word, done.stderr)
+
+
+class Target(Case):
+    """The program is as it would be without hwt."""
+
+    def test_status(self):
+        for code in (0, 1, 77, 255):
+            self.record("sh", "-c", f"exit {code}", status=code)
+
+    def test_signal_status(self):
+        for number in (signal.SIGKILL, signal.SIGTERM, signal.SIGSEGV, signal.SIGABRT):
+            self.record("sh", "-c", f"kill -{int(number)} $$", status=128 + number)
+            self.assertEqual(self.info()["threads"][0]["signal"], number)
+
+    def test_output_and_input(self):
+        done = self.record("cat", "-", input="one\ntwo\n")
+        self.assertEqual(done.stdout, "one\ntwo\n")
+        self.assertEqual(done.stderr, "")
+
+    def test_arguments_and_environment(self):
+        script = 'printf "%s|" "$0" "$@"; env | grep ^HWT_TEST'
+        done = self.record("--", "sh", "-c", script, "a b", "-x", "--", "",
+                           env=dict(os.environ, HWT_TEST="x=1,y\t2"))
+        self.assertEqual(done.stdout, "a b|-x|--||HWT_TEST=x=1,y\t2\n")
+
+    def test_descriptors(self):
+        plain = subprocess.run(["qemu-x86_64", "-cpu", "max", "/bin/ls", "/proc/self/fd"],
+                               capture_output=True, text=True, check=True).stdout
+        done = self.record("/bin/ls", "/proc/self/fd")
+        self.assertEqual(done.stdout.split(), plain.split())
+
+    def test_ready_fd(self):
+        read_end, write_end = os.pipe()
+        self.record("--ready-fd", write_end, "true", pass_fds=[write_end])
+        os.close(write_end)
+        self.assertEqual(os.read(read_end, 10), b"\0")
+        self.assertEqual(os.read(read_end, 10), b"")
+        os.close(read_end)
+
+    def test_signals_are_passed_on(self):
+        read_end, write_end = os.pipe()
+        script = 'trap "echo got; exit 9" USR1; echo up; while :; do sleep 0.05; done'
+        with subprocess.Popen([HWT, "record", "-q", "--ready-fd", str(write_end), "bash",
+                               "-c", script], cwd=self.dir, pass_fds=[write_end],
+                              stdout=subprocess.PIPE, text=True) as process:
+            os.close(write_end)
+            self.assertEqual(os.read(read_end, 1), b"\0")
+            os.close(read_end)
+            self.assertEqual(process.stdout.readline(), "up\n")
+            process.send_signal(signal.SIGUSR1)
+            self.assertEqual(process.stdout.readline(), "got\n")
+            self.assertEqual(process.wait(30), 9)
+        self.assertEqual(self.info()["threads"][0]["exit_status"], 9)
+
+    def test_ignored_signals_stay_ignored(self):
+        done = self.record("bash", "-c", "kill -HUP $$; echo alive",
+                           preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+        self.assertEqual(done.stdout, "alive\n")
+
+    def test_script_is_run(self):
+        script = self.dir / "script"
+        script.write_text("#!/bin/sh\necho $1; exit 5\n")
+        script.chmod(0o755)
+        done = self.record("./script", "arg", status=5)
+        self.assertEqual(done.stdout, "arg\n")
+
+
+class Failures(Case):
+    """One clear line, the right status."""
+
+    def test_no_such_program(self):
+        self.one_line(self.record("/no/such/prog", status=127), "/no/such/prog")
+        self.one_line(self.record("no-such-prog", status=127), "no-such-prog")
+        self.assertFalse((self.dir / "hwt.data").exists())
+
+    def test_not_executable(self):
+        (self.dir / "text").write_text("text")
+        self.one_line(self.record("./text", status=126), "./text", "Permission denied")
+
+    def test_foreign_programs_are_named(self):
+        for bits, machine, name in ((32, 3, "80386"), (64, 183, "AArch64")):
+            path = self.dir / f"elf{machine}"
+            path.write_bytes(elf_header(bits, machine))
+            path.chmod(0o755)
+            self.one_line(self.record(path, status=126), name, str(path))
+
+    def test_no_qemu(self):
+        done = self.record("/bin/true", status=125, env={"PATH": "/nonexistent"})
+        self.one_line(done, "qemu-user", "apt install")
+
+    def test_output_cannot_be_written(self):
+        for path in ("/nonexistent/x", "/dev/full", self.dir):
+            done = self.record("-o", path, "sh", "-c", "echo ran >&2", status=125)
+            self.one_line(done, str(path))
+
+    def test_usage(self):
+        for args in (["record"], ["record", "-b", "5", "true"], ["record", "--nope", "x"],
+                     ["record", "--ready-fd", "99", "true"],
+                     ["record", "-i", "kernel", "true"],
+                     ["record", "-c", "nope", "true"], ["record", "--host", "nope", "true"]):
+            self.one_line(self.run_hwt(*args, status=125))
+        for args in (["script", "-F", "nope"], ["script", "x"], ["info", "--tid"],
+                     ["help", "nope"], ["script", "--map", "x"], ["-P", "1"],
+                     ["-s", "0", "-i", "kernel", "-f", "schedule"], ["-r", "/bin/true"],
+                     ["-o", "nope", "/bin/true"], []):
+            self.one_line(self.run_hwt(*args, status=1))
+
+    def test_what_is_no_recording(self):
+        (self.dir / "empty").write_bytes(b"")
+        (self.dir / "pt").write_bytes(b"\x02\x82" * 8 + bytes(64))
+        (self.dir / "text").write_text("some text that is long enough to be read")
+        for path, word in (("/bin/true", "ELF"), ("empty", "empty"), ("/tmp", "directory"),
+                           ("pt", "PT"), ("text", ""), ("nosuch", "No such file")):
+            for command in ("info", "script", "report", "calls", "dump"):
+                done = self.run_hwt(command, "-i", path, status=1)
+                self.one_line(done, path, word)
+
+    def test_closed_output(self):
+        self.record("true")
+        for args in (["script"], ["report"], ["calls"], ["dump"], ["info"], ["help"]):
+            with open("/dev/full", "w", encoding="utf-8") as full:
+                done = subprocess.run([HWT, *args], cwd=self.dir, stdout=full, text=True,
+                                      stderr=subprocess.PIPE, check=False, timeout=60)
+            self.assertEqual(done.returncode, 1, args)
+            self.assertIn("No space left", done.stderr)
+
+    def test_thread_that_is_not_there(self):
+        self.record("true")
+        self.one_line(self.run_hwt("script", "--tid", 1, status=1), "no thread 1")
+
+    def test_hwt_killed(self):
+        """Everything up to the last flush can be read; the program runs on."""
+        script = "SECONDS=0; while [ $SECONDS -lt 4 ]; do :; done; echo end"
+        with subprocess.Popen([HWT, "record", "-q", "bash", "-c", script], text=True,
+                              cwd=self.dir, stdout=subprocess.PIPE) as process:
+            time.sleep(1.0)
+            process.kill()
+            self.assertEqual(process.stdout.read(), "end\n")
+        data = hwt("info", "--json", cwd=self.dir)
+        self.assertIn(data.returncode, (0, 3), data.stderr)
+        self.assertFalse(json.loads(data.stdout)["recording"]["complete"])
+
+
+class Binaries(Case):
+    """Programs that are gone or others by the time of decoding."""
+
+    SOURCE = "int f(int n) { return n * %d; } int main(int c, char **v) { return f(c - 1); }"
+
+    def test_missing(self):
+        prog = compile_c(self.dir, "prog", self.SOURCE % 3)
+        self.record(prog)
+        prog.unlink()
+        done = self.run_hwt("info", "--json", status=3)
+        self.assertIn("prog", done.stderr)
+        summary = json.loads(done.stdout)["summary"]
+        self.assertGreater(summary["instructions"], 10000)  # ld.so and libc are there
+        self.assertGreater(summary["gaps"], 0)
+
+    def test_changed(self):
+        prog = compile_c(self.dir, "prog", self.SOURCE % 3)
+        self.record(prog)
+        prog.unlink()
+        compile_c(self.dir, "prog", "#include <stdio.h>\n" + self.SOURCE % 5)
+        done = self.run_hwt("info", status=3)
+        self.assertRegex(done.stderr, "prog.*(build-id|differ|changed)")
+
+
+class Output(Case):
+    @classmethod
+    def setUpClass(cls):
+        cls.shared = pathlib.Path(tempfile.mkdtemp(prefix="hwt-cli."))
+        cls.data = cls.shared / "hwt.data"
+        done = hwt("record", "-o", cls.data, "ls", "/")
+        assert done.returncode == 0, done.stderr
+        cls.summary_line = done.stderr
+        cls.facts = json.loads(hwt("info", "--json", "-i", cls.data).stdout)
+
+    @classmethod
+    def tearDownClass(cls):
+        shutil.rmtree(cls.shared)
+
+    def lines(self, *args):
+        return self.run_hwt(*args, "-i", self.data).stdout.splitlines()
+
+    def test_record_sums_up_on_stderr(self):
+        self.assertRegex(self.summary_line, r"^hwt record: .*hwt\.data: .* of trace, "
+                         r"1 thread in 1 process, 0 B lost, 0 gaps, .*\n$")
+
+    def test_instructions_are_bare_addresses(self):
+        lines = self.lines("script", "--insns", "-F", "ip")
+        self.assertEqual(len(lines), self.facts["summary"]["instructions"])
+        self.assertTrue(all(ADDRESS.match(line) for line in lines))
+        slow = self.lines("script", "--insns", "-F", "ip,tid")
+        self.assertEqual([line.split()[1] for line in slow], lines)
+
+    def test_branches(self):
+        rows = [json.loads(line) for line in self.lines("script", "--json")]
+        kinds = {"jcc", "not-taken", "jmp", "call", "jmp-ind", "call-ind", "ret", "syscall",
+                 "far"}
+        count = sum(row["type"] in kinds for row in rows)
+        self.assertEqual(count, self.facts["summary"]["branches"])
+        self.assertEqual(rows[-1]["type"], "summary")
+        self.assertEqual(rows[-1]["summary"], self.facts["summary"])
+
+    def test_report_adds_up(self):
+        report = json.loads(self.run_hwt("report", "--json", "-i", self.data).stdout)
+        self.assertEqual(sum(f["self"] for f in report["functions"]),
+                         self.facts["summary"]["instructions"])
+        names = [f["name"] for f in report["functions"]]
+        self.assertIn("malloc", names)
+
+    def test_calls_add_up(self):
+        calls = json.loads(self.run_hwt("calls", "--json", "-i", self.data).stdout)
+        nodes = calls["threads"][0]["calls"]
+        self.assertEqual(sum(n.get("self", 0) for n in nodes),
+                         self.facts["summary"]["instructions"])
+        self.assertTrue(all(b["depth"] <= a["depth"] + 1 for a, b in zip(nodes, nodes[1:])))
+
+    def test_text_of_all(self):
+        for args in (["report"], ["calls"], ["script"], ["script", "--calls"], ["dump"],
+                     ["dump", "--bytes"], ["info"], ["info", "--no-decode"],
+                     ["report", "--children", "-n", "3", "--percent", "1"],
+                     ["calls", "--depth", "2", "-n", "5"]):
+            self.assertTrue(self.lines(*args), args)
+
+    def test_packets_cover_every_byte(self):
+        rows = [json.loads(line) for line in self.lines("dump", "--json")]
+        at = 0
+        for row in rows:
+            self.assertEqual(row["type"], "packet")
+            self.assertEqual(row["offset"], at)
+            at += row["length"]
+        self.assertEqual(at, self.facts["summary"]["bytes"])
+        self.assertEqual(rows[0]["name"], "PSB")
+
+    def test_list(self):
+        listed = json.loads(self.run_hwt("list", "--json").stdout)
+        self.assertEqual(listed["backends"][0]["name"], "pt")
+        self.assertEqual(listed["backends"][0]["address_ranges"], 4)
+
+    def test_completion_is_a_script(self):
+        script = self.run_hwt("help", "--completion").stdout
+        subprocess.run(["bash", "-n"], input=script, text=True, check=True)
+        words = subprocess.run(
+            ["bash", "-c", script + "\nCOMP_WORDS=(hwt record --no-); COMP_CWORD=2; _hwt; "
+             "echo ${COMPREPLY[@]}"], capture_output=True, text=True, check=True).stdout
+        self.assertEqual(words.split(), ["--no-retcomp", "--no-tsc"])
+
+
+class HostileNames(Case):
+    LONG = "x" * 70000
+    # Put in place of what the assembler takes; the same lengths.
+    PATCHES = {b"new_line_name": b"new\nline\tname", b"escape_name": b"\x1b[2J\r  name",
+               b"not_utf8_name": b"not\xff\xc0utf8name", b"quoted_name": b'quo"\\_na\'me',
+               b"other_marks": b"; = +0x10 a", b"latin_name": "caf\u00e9 name".encode()}
+
+    def build(self):
+        names = [n.decode() for n in self.PATCHES] + [self.LONG]
+        body = "".join(f'.globl "{n}"\n.type "{n}",@function\n"{n}":\n ret\n'
+                       f'.size "{n}", . - "{n}"\n' for n in names)
+        calls = "".join(f'call "{n}"\n' for n in names)
+        (self.dir / "s.s").write_text(
+            f".text\n{body}.globl _start\n_start:\n{calls}mov $60,%eax\nxor %edi,%edi\n"
+            "syscall\n", encoding="utf-8")
+        subprocess.run(["cc", "-nostdlib", "-static", "-o", "plain", "s.s"], cwd=self.dir,
+                       check=True)
+        image = (self.dir / "plain").read_bytes()
+        for name, other in self.PATCHES.items():
+            assert len(name) == len(other) and image.count(name) == 1
+            image = image.replace(name, other)
+        prog = self.dir / 'pro"g\n'
+        prog.write_bytes(image)
+        prog.chmod(0o755)
+        return prog
+
+    def test_all_output(self):
+        self.record(self.build(), "ar'g\"")
+        for args in (["report"], ["calls"], ["info"]):
+            json.loads(self.run_hwt(*args, "--json").stdout)
+        for args in (["script"], ["script", "--calls"], ["script", "--insns"], ["dump"]):
+            for line in self.run_hwt(*args, "--json").stdout.splitlines():
+                json.loads(line)
+        for args in (["report"], ["calls"], ["script"], ["info"]):
+            text = self.run_hwt(*args).stdout
+            self.assertNotIn("\033", text)
+            self.assertNotIn("\r", text)
+        report = json.loads(self.run_hwt("report", "--json").stdout)
+        names = {f["name"] for f in report["functions"]}
+        self.assertLessEqual({'quo"\\_na\'me', self.LONG, "new\nline\tname", "; = +0x10 a"}, names)
+        self.assertIn("not\ufffd\ufffdutf8name", names)
+
+
+class Recording(Case):
+    def test_follow(self):
+        done = self.record("--follow", "bash", "-c", "/bin/true; /bin/echo hi | cat; (exit 3)",
+                           status=3)
+        self.assertEqual(done.stdout, "hi\n")
+        facts = self.info()
+        self.assertEqual(len({t["pid"] for t in facts["threads"]}), 5)
+        self.assertEqual(facts["summary"]["errors"], 0)
+
+    def test_no_follow(self):
+        self.record("bash", "-c", "/bin/true; /bin/echo hi")
+        self.assertEqual(len(self.info()["threads"]), 1)
+
+    def test_ring_keeps_the_end(self):
+        self.record("--ring=16K", "bash", "-c",
+                    "for ((i = 0; i < 1000; i++)); do :; done; kill -SEGV $$", status=139)
+        facts = self.info(status=3)
+        thread = facts["threads"][0]
+        self.assertLessEqual(thread["bytes"], 16384)
+        self.assertEqual(facts["summary"]["errors"], 0)
+        self.assertGreater(facts["summary"]["instructions"], 0)
+
+    def test_filter_counts_every_call(self):
+        source = """
+            __attribute__((noinline)) int f(int n) { return n * 3 + 1; }
+            __attribute__((noinline)) int g(int n) { return f(n) + f(n + 1); }
+            int main(void) { int i, s = 0; for (i = 0; i < 1000; i++) s += g(i) + f(i);
+                             return s == 0; }"""
+        prog = compile_c(self.dir, "prog", source, "-fno-inline", "-fno-ipa-icf")
+        self.record("-f", "f", prog)
+        report = json.loads(self.run_hwt("report", "--json").stdout)
+        functions = {f["name"]: f for f in report["functions"]}
+        self.assertEqual(set(functions), {"f"})
+        self.assertEqual(functions["f"]["calls"], 3000)
+
+    def test_filter_that_is_never_met(self):
+        done = self.record("-i", "libnosuch.so", "-f", "f", "true")
+        self.assertIn("never met", done.stderr)
+
+    def test_options_of_the_unit(self):
+        plain = self.addresses()
+        for options in (["--no-retcomp"], ["--mtc", "--cyc"], ["--psb", "0"],
+                        ["--psb", "5", "--no-tsc"], ["-b", "12288"], ["--cyc=5", "--mtc=0"]):
+            self.assertEqual(self.addresses(*options), plain, options)
+
+    def addresses(self, *options):
+        self.record(*options, "/bin/true")
+        lines = self.run_hwt("script", "--insns", "-F", "ip").stdout
+        # Environment and stack contents do not change between the runs.
+        return len(lines.splitlines())
+
+    def test_many_threads_one_after_another(self):
+        source = """#include <pthread.h>
+            static void *f(void *p) { return p; }
+            int main(void) { pthread_t t; int i;
+                for (i = 0; i < 300; i++) { pthread_create(&t, 0, f, 0);
+                                            pthread_join(t, 0); } return 0; }"""
+        prog = compile_c(self.dir, "prog", source, "-pthread")
+        self.record(prog)
+        facts = self.info()
+        self.assertEqual(len(facts["threads"]), 301)
+        self.assertTrue(all(t["summary"]["instructions"] for t in facts["threads"]))
+
+    def test_disk_full(self):
+        small = self.dir / "small"
+        small.mkdir()
+        if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=256k", "x", small],
+                          check=False, capture_output=True).returncode:
+            self.skipTest("no tmpfs can be mounted")
+        self.addCleanup(subprocess.run, ["umount", small], check=False)
+        done = self.record("-o", small / "d", "bash", "-c",
+                           "for ((i = 0; i < 30000; i++)); do :; done; echo end", status=125)
+        self.assertEqual(done.stdout, "end\n")
+        self.one_line(done, "No space left on device")
+        facts = hwt("info", "--json", "-i", small / "d")
+        self.assertIn(facts.returncode, (0, 3))
+        self.assertGreater(json.loads(facts.stdout)["summary"]["instructions"], 1000)
+
+
+class Hwt8(Case):
+    """hwt(8)'s own form."""
+
+    def test_listing(self):
+        done = self.run_hwt("/usr/bin/uname")
+        self.assertTrue(done.stdout.startswith("Linux\n"))
+        rows = [line.split("\t") for line in done.stdout.splitlines()[1:]]
+        self.assertTrue(all(len(row) == 5 for row in rows))
+        self.assertTrue(rows[0][0].startswith("thr "))
+
+    def test_columns_to_a_file(self):
+        self.run_hwt("-g", "-o", "offset,pc", "-w", "list", "/usr/bin/uname")
+        rows = (self.dir / "list").read_text().splitlines()
+        self.assertTrue(all(re.match(r"^0x?[0-9a-f]*\t0x?[0-9a-f]*$", r) for r in rows))
+
+    def test_raw(self):
+        self.run_hwt("-r", "-w", "trace.out", "/usr/bin/uname")
+        self.assertTrue((self.dir / "trace.out").read_bytes().startswith(b"\x02\x82" * 8))
+
+    def test_filter(self):
+        done = self.run_hwt("-i", "libc.so.6", "-f", "getenv", "-o", "symbol", "-g",
+                            "/usr/bin/uname")
+        symbols = {line.split("+")[0] for line in done.stdout.splitlines()[1:]}
+        self.assertIn("getenv", symbols)
+
+    def test_status(self):
+        self.run_hwt("sh", "-c", "exit 4", status=4)
+        self.run_hwt("/no/such", status=127)
+
+
+if __name__ == "__main__":
+    if not shutil.which("qemu-x86_64"):
+        print("qemu-x86_64 is not installed")
+        sys.exit(77)
+    unittest.main(argv=[sys.argv[0]] + sys.argv[2:])
