@@ -416,8 +416,11 @@ void pt_enable(struct pt_unit *u)
 /* TraceEn was cleared: all packets to memory. */
 void pt_disable(struct pt_unit *u)
 {
-	if (u->overflow)
+	if (u->overflow) {
+		/* OVF alone: there is nothing to go on from. */
+		u->packet_en = false;
 		pt_unit_overflow_end(u, u->ip);
+	}
 	if (u->packet_en) {
 		if (u->in_irq)
 			pt_fup(u, u->ip);

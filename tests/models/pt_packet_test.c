@@ -266,6 +266,8 @@ static const struct row rows[] = {
 	 {BITS, .bits = "T"}, {FLUSH}}, "02f3 7d 002040000000 06"},
 	{"overflow resolved out of context", 0, {0}, {{OVF}, {FAR, KERNEL, 0}, {RESOLVE},
 	 {ENTER, BASE}}, "02f3 9901 71 001040000000"},
+	{"disabled in an overflow", 0, {0}, {{JMPI, 0x402000}, {OVF}, {JMPI, BASE}, {STOP}},
+	 "2d 0020 02f3"},
 	{"return across an overflow", 0, {0},
 	 {{CALL, 0x402000}, {OVF}, {RESOLVE}, {RET, BASE + 2}},
 	 "02f3 7d 002040000000 2d 0210"},
