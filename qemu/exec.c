@@ -159,15 +159,17 @@ static void tell_native(struct vcpu *v, const char *path, int machine)
 	window_hook(v, VTU_HOOK_NATIVE, (uint64_t)machine, 0, 0);
 }
 
-static bool emulator_paths(char qemu[PATH_MAX], char plugin[PATH_MAX])
+/* Learned at the start: a program may change its root later. */
+static char qemu_path[PATH_MAX], plugin_path[PATH_MAX];
+
+void process_exec_init(void)
 {
-	ssize_t n = readlink("/proc/self/exe", qemu, PATH_MAX - 1);
+	ssize_t n = readlink("/proc/self/exe", qemu_path, PATH_MAX - 1);
 	Dl_info info;
 
-	if (n <= 0 || !dladdr(&vtu, &info))
-		return false;
-	qemu[n] = 0;
-	return realpath(info.dli_fname, plugin);
+	qemu_path[n > 0 ? n : 0] = 0;
+	if (!dladdr(&vtu, &info) || !realpath(info.dli_fname, plugin_path))
+		plugin_path[0] = 0;
 }
 
 static void replace(struct vcpu *v, struct vtu_launch *l)
@@ -195,17 +197,19 @@ static void replace(struct vcpu *v, struct vtu_launch *l)
 void process_exec(struct vcpu *v, int dirfd, uint64_t path, uint64_t argv, uint64_t envp,
 		  int flags)
 {
-	char qemu[PATH_MAX], plugin[PATH_MAX], file[PATH_MAX], given[PATH_MAX];
+	char file[PATH_MAX], given[PATH_MAX];
 	char **args = copy_strings(argv), **env = copy_strings(envp);
 	struct vtu_launch l = {
-		.qemu = qemu, .plugin = plugin, .owner_pid = vtu.owner_pid,
+		.qemu = qemu_path, .plugin = plugin_path, .owner_pid = vtu.owner_pid,
+		/* The program's own is hidden: what we see is the emulator's. */
+		.preload = getenv("LD_PRELOAD"),
 		.window_fd = vtu.window->owner_window_fd,
 		.dram_fd = vtu.window->owner_dram_fd, .exec_tid = v->tid,
 		.path = file, .argv = args, .envp = env,
 	};
 
 	if (args && env && guest_read_string(path, given, sizeof(given)) &&
-	    resolve_path(dirfd, given, flags, file) && emulator_paths(qemu, plugin)) {
+	    resolve_path(dirfd, given, flags, file) && qemu_path[0] && plugin_path[0]) {
 		reverse(env);
 		replace(v, &l);
 		vtu_launch_free(&l);

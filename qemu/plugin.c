@@ -147,6 +147,7 @@ QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id,
 		plugin_refuse("cannot map the trace window: %s", strerror(-err));
 	syscalls_init();
 	process_init();
+	process_exec_init();
 	qemu_plugin_register_vcpu_init_cb(id, vcpu_init);
 	qemu_plugin_register_vcpu_tb_trans_cb(id, block_translate);
 	qemu_plugin_register_flush_cb(id, block_flush);

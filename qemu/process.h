@@ -5,8 +5,9 @@
 
 #include "vcpu.h"
 
-/* Once, at install: what exec needs, and fork handlers. */
+/* Once, at install: fork handlers; what exec needs. */
 void process_init(void);
+void process_exec_init(void);
 /* The program's first block: ATTACH, EXEC, MMAPs. */
 void process_start(struct vcpu *v, const struct run *c, struct guest_env *env);
 /* In the child, as its fork returns. */

@@ -12,7 +12,7 @@
 
 #define SCRIPT_DEPTH	5	/* BINPRM: nested interpreters, as Linux allows */
 #define SCRIPT_LINE	256	/* BINPRM_BUF_SIZE */
-#define FIXED_ARGS	8	/* qemu -cpu max -plugin X -0 argv0 path */
+#define FIXED_ARGS	10	/* qemu -U name -cpu max -plugin X -0 argv0 path */
 
 /*
  * Variables that would act on QEMU itself: its dynamic linker, its libc, its
@@ -224,8 +224,11 @@ static char *plugin_option(const struct vtu_launch *l)
 
 static int build_argv(struct vtu_launch *l, struct args *a)
 {
-	const char *fixed[FIXED_ARGS] = {l->qemu, "-cpu", "max", "-plugin", NULL, "-0",
-					 a->v[0], l->image};
+	/* With -U the program does not see what was preloaded into the emulator. */
+	const char *fixed[FIXED_ARGS] = {
+		l->qemu, "-U", "LD_PRELOAD", "-cpu", "max", "-plugin",
+		NULL, "-0", a->v[0], l->image,
+	};
 	char **v = calloc(FIXED_ARGS + a->n + 1, sizeof(*v));
 	size_t i;
 
@@ -248,7 +251,7 @@ static int build_envp(struct vtu_launch *l)
 {
 	size_t i, n = count(l->envp);
 
-	l->qemu_envp = calloc(n + 1, sizeof(char *));
+	l->qemu_envp = calloc(n + 2, sizeof(char *));
 	if (!l->qemu_envp)
 		return -ENOMEM;
 	for (i = 0; i < n; i++) {
@@ -259,6 +262,10 @@ static int build_envp(struct vtu_launch *l)
 		if (env_is_guest_only(s))
 			s[0] = VTU_ENV_MARK;
 		l->qemu_envp[i] = s;
+	}
+	if (l->preload && asprintf(&l->qemu_envp[n], "LD_PRELOAD=%s", l->preload) < 0) {
+		l->qemu_envp[n] = NULL;
+		return -ENOMEM;
 	}
 	return 0;
 }

@@ -351,7 +351,7 @@ static int spawn(struct owner *w)
 	struct vtu_launch l = {
 		.qemu = w->o.qemu, .plugin = w->o.plugin, .owner_pid = getpid(),
 		.window_fd = w->window_fd, .dram_fd = w->dram_fd,
-		.path = w->o.argv[0], .argv = w->o.argv, .envp = w->o.envp,
+		.preload = getenv("VTU_E2E_PRELOAD"), .path = w->o.argv[0], .argv = w->o.argv, .envp = w->o.envp,
 	};
 	int err = vtu_launch_prepare(&l);
 
