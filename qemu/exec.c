@@ -105,7 +105,7 @@ static bool resolve_path(int dirfd, const char *given, int flags, char out[PATH_
 	ssize_t n;
 
 	if (is_own_exe(given))
-		return realpath(qemu_plugin_path_to_binary(), out);
+		return snprintf(out, PATH_MAX, "%s", process_program) < PATH_MAX;
 	if (given[0] == '/' || (dirfd == AT_FDCWD && given[0]))
 		return snprintf(out, PATH_MAX, "%s", given) < PATH_MAX;
 	if (!given[0] && !(flags & AT_EMPTY_PATH))

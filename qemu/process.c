@@ -142,24 +142,30 @@ static void add_interpreter(struct vcpu *v, uint64_t base)
 	add_segments(v, ph, n, base);
 }
 
+char process_program[PATH_MAX];
+
+static void find_program(void)
+{
+	const char *given = qemu_plugin_path_to_binary();
+
+	if (given && !realpath(given, process_program))
+		snprintf(process_program, sizeof(process_program), "%s", given);
+}
+
 static void tell_exec(struct vcpu *v, const struct program *p)
 {
 	struct vtu_hook_exec *hook = (struct vtu_hook_exec *)v->block->payload;
 	Elf64_Phdr ph[MAX_PHDRS];
-	const char *given = qemu_plugin_path_to_binary();
-	char path[PATH_MAX];
 	uint64_t bias;
 	size_t i, n = read_phdrs(p->phdr, p->phnum, ph);
 
-	if (!given || !realpath(given, path))
-		snprintf(path, sizeof(path), "%s", given ? given : "");
-	bias = program_bias(p, ph, n, path);
+	bias = program_bias(p, ph, n, process_program);
 	memset(hook, 0, sizeof(*hook));
 	hook->base = bias;
 	for (i = 0; i < n && !hook->addr; i++)
 		if (ph[i].p_type == PT_LOAD && ph[i].p_flags & PF_X)
 			hook->addr = (bias + ph[i].p_vaddr) & ~(PAGE - 1);
-	memcpy(hook->path, path, strlen(path) + 1);
+	memcpy(hook->path, process_program, sizeof(hook->path));
 	if (!window_hook(v, VTU_HOOK_EXEC, 0, 0, 0))
 		return;
 	add_segments(v, ph, n, bias);
@@ -202,6 +208,7 @@ void process_start(struct vcpu *v, const struct run *c, struct guest_env *env)
 	read_stack(&p, vtu.guest->stack_pointer(env));
 	restore_environment(&p);
 	describe_unit();
+	find_program();
 	fatal_install();
 	if (!vcpu_attach(v))
 		return;

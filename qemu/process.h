@@ -5,6 +5,9 @@
 
 #include "vcpu.h"
 
+/* The program's file, as its start found it; "" if unknown. */
+extern char process_program[4096];
+
 /* Once, at install: fork handlers; what exec needs. */
 void process_init(void);
 void process_exec_init(void);
