@@ -37,13 +37,12 @@ size_t x86_prefixes(const uint8_t *b, size_t n, struct x86_prefix *p)
 	size_t i;
 
 	memset(p, 0, sizeof(*p));
-	for (i = 0; i < n && one_byte[b[i]] & OP_PREFIX; i++) {
+	/* A REX that other prefixes follow is void, not an opcode. */
+	for (i = 0; i < n && (one_byte[b[i]] & OP_PREFIX || (b[i] & 0xf0) == 0x40); i++) {
 		p->rep |= b[i] == 0xf2 || b[i] == 0xf3;
 		p->lock |= b[i] == 0xf0;
 		p->addr32 |= b[i] == 0x67;
 	}
-	if (i < n && (b[i] & 0xf0) == 0x40)
-		i++;	/* REX */
 	return i;
 }
 
