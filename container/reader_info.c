@@ -379,6 +379,7 @@ void reader_ours(struct perfdata *p, const void *payload, uint32_t n)
 	p->info.host = p->ours.host;
 	p->info.backend = p->ours.backend;
 	p->info.rtit_ctl = info.rtit_ctl;
+	p->info.nominal_ratio = (uint32_t)(info.time_hz / 100000000);
 }
 
 const struct perfdata_info *perfdata_info(struct perfdata *p)

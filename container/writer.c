@@ -243,6 +243,22 @@ static int write_header(struct perfdata_writer *w)
 	return pdw_pwrite(w->fd, &head, sizeof(head), 0);
 }
 
+/*
+ * The ratio of nominal clock and bus clock (100 MHz).  Where no CYC packets tell the
+ * time, perf estimates it from the last TSC on: 2 * instructions * this / CBR ticks,
+ * and applies maps by that.  The embedded host's unit counts one tick an
+ * instruction (and its CBR is the nominal ratio): with the half of it the estimate is
+ * exact, and never ahead of the map's record.
+ */
+static uint64_t max_nonturbo(const struct perfdata_writer *w)
+{
+	uint64_t ratio = w->time_hz / 100000000;
+
+	if (!strcmp(w->host, "embedded") && !(w->rtit_ctl & PT_CONFIG_CYC))
+		ratio /= 2;
+	return ratio ? ratio : 1;
+}
+
 /* PERF_RECORD_AUXTRACE_INFO, with room for a filter that is set later. */
 static void put_auxtrace_info(struct perfdata_writer *w)
 {
@@ -258,7 +274,7 @@ static void put_auxtrace_info(struct perfdata_writer *w)
 		[PT_PRIV_MTC_BIT] = PT_CONFIG_MTC,
 		[PT_PRIV_MTC_FREQ_BITS] = PT_CONFIG_MTC_PERIOD,
 		[PT_PRIV_CYC_BIT] = PT_CONFIG_CYC,
-		[PT_PRIV_MAX_NONTURBO] = w->time_hz / 100000000,
+		[PT_PRIV_MAX_NONTURBO] = max_nonturbo(w),
 	};
 	const uint32_t type[2] = {PERF_AUXTRACE_INTEL_PT, 0};
 	size_t start = pdw_begin(w, PERF_USER_AUXTRACE_INFO, 0);
