@@ -307,6 +307,37 @@ static void test_maps_by_time(void **state)
 }
 
 /*
+ * A thousand instructions after the last TSC, one a tick as the unit counts them, and
+ * then other code at their address: what perf estimates must not run ahead.
+ */
+static void test_maps_by_estimate(void **state)
+{
+	struct packets *p = calloc(1, sizeof(*p));
+	char *path = temp_file();
+	struct perfdata_writer *w = create(path, true);
+	int i;
+
+	assert_non_null(p);
+	put_psb(p, 1000000);
+	p->n -= 2;
+	put(p, "\x02\x03\x0a\x00\x02\x23", 6); /* CBR 10, and PSBEND again */
+	for (i = 0; i < 100; i++)
+		put_run(p, false);
+	put_psb(p, 1001200);
+	put_run(p, true);
+	exec_and_map(w, PID);
+	now = 1001100;
+	map_code(w, PID, test_code_b);
+	write_trace(w, PID, PID, p, 64);
+	now = 9000000;
+	exit_process(w, PID);
+	assert_int_equal(perfdata_close(w), 0);
+	expect_flow(path, PID, 100, 1);
+	temp_remove(path);
+	free(p);
+}
+
+/*
  * A second thread and a child process, each with a stream of its own.  The thread is
  * told of by the one that made it, or, as the embedded host does, by itself.
  */
@@ -503,9 +534,13 @@ static void test_records(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_pieces),	cmocka_unit_test(test_maps_by_time),
-		cmocka_unit_test(test_threads), cmocka_unit_test(test_gap),
-		cmocka_unit_test(test_killed),	cmocka_unit_test(test_records),
+		cmocka_unit_test(test_pieces),
+		cmocka_unit_test(test_maps_by_time),
+		cmocka_unit_test(test_maps_by_estimate),
+		cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_gap),
+		cmocka_unit_test(test_killed),
+		cmocka_unit_test(test_records),
 	};
 
 	if (system("perf --version >/dev/null 2>&1")) {
