@@ -170,8 +170,21 @@ static unsigned int fast_time(struct pt_decoder *d, const uint8_t *p)
 	return length;
 }
 
+/* A flow packet is certain: the CYC before it, if any, is that of its first run. */
+static inline void fast_begin(struct pt_decoder *d, struct fast *f, struct run_common *c,
+			      uint64_t offset)
+{
+	if (unlikely(d->cyc | d->fresh_cyc)) {
+		d->fresh_cyc = d->cyc;
+		d->cyc = false;
+		fast_common(d, f, c);
+	}
+	c->offset = offset;
+	d->at = offset;
+}
+
 static inline unsigned int fast_flow_tnt(struct pt_decoder *d, struct fast *f,
-					 const struct run_common *c, const uint8_t *p)
+					 struct run_common *c, const uint8_t *p)
 {
 	unsigned int length, n;
 	uint64_t tnt;
@@ -179,7 +192,7 @@ static inline unsigned int fast_flow_tnt(struct pt_decoder *d, struct fast *f,
 	length = fast_tnt_packet(p, &tnt, &n);
 	if (!length)
 		return 0;
-	d->at = c->offset;
+	fast_begin(d, f, c, d->offset + (p - d->p));
 	n = fast_tnt(d, f, c, tnt, n);
 	d->tnt = tnt;
 	d->tnt_n = n;
@@ -188,14 +201,14 @@ static inline unsigned int fast_flow_tnt(struct pt_decoder *d, struct fast *f,
 }
 
 static inline unsigned int fast_flow_tip(struct pt_decoder *d, struct fast *f,
-					 const struct run_common *c, const uint8_t *p)
+					 struct run_common *c, const uint8_t *p)
 {
 	struct pt_packet pkt;
 	int length = pt_packet_decode(p, PT_FAST_BYTES, &d->packets, &pkt);
 
 	if (!pkt.ip_bytes)
 		return 0;
-	d->at = c->offset;
+	fast_begin(d, f, c, d->offset + (p - d->p));
 	if (unlikely(!fast_tip(d, f, c, pkt.payload))) {
 		d->tip = pkt.payload;
 		pt_walk_start(d, PT_WALK_TIP, 0, pt_flow_then_tip);
@@ -210,23 +223,19 @@ static inline unsigned int fast_packet(struct pt_decoder *d, struct fast *f,
 {
 	unsigned int length;
 
-	if ((p[0] & 3) == PT_PKT_CYC || p[0] == PT_PKT_MTC) {
+	if (!(p[0] & 1)) {
+		length = fast_flow_tnt(d, f, c, p);
+	} else if ((p[0] & PT_PKT_IP_MASK) == PT_PKT_TIP) {
+		length = fast_flow_tip(d, f, c, p);
+	} else if ((p[0] & 3) == PT_PKT_CYC || p[0] == PT_PKT_MTC) {
 		length = fast_time(d, p);
 		fast_common(d, f, c);
 		return length;
-	}
-	if (p[0] & 1 && (p[0] & PT_PKT_IP_MASK) != PT_PKT_TIP)
+	} else {
 		return 0;
-	if (unlikely(d->cyc)) {
-		d->fresh_cyc = true;
-		fast_common(d, f, c);
-		c->offset = d->offset + (p - d->p);
 	}
-	length = p[0] & 1 ? fast_flow_tip(d, f, c, p) : fast_flow_tnt(d, f, c, p);
-	if (length)
-		d->cyc = false;
-	/* All of it went well, so the first run has told. */
-	if (!f->stop)
+	/* If all of it went well, its first run has told of the CYC. */
+	if (length && !f->stop)
 		d->fresh_cyc = false;
 	return length;
 }
@@ -239,17 +248,15 @@ bool pt_walk_fast(struct pt_decoder *d)
 	bool fresh, entry;
 	unsigned int length;
 
-	d->fresh_cyc = false;
 	fast_common(d, &f, &c);
 	while (p <= last && f.ev != f.end && !f.stop) {
-		c.offset = d->offset + (p - d->p);
 		length = fast_packet(d, &f, &c, p);
 		if (!length)
 			break;
 		p += length;
 	}
 	/* What the next run still has to say, wherever it is made. */
-	fresh = d->fresh_cyc && f.flags != c.flags;
+	fresh = d->fresh_cyc && (!f.stop || f.flags != c.flags);
 	entry = d->entry && f.ev == d->ev;
 	pt_walk_leave(d, f.ev, f.b, f.prev ? f.prev->to[f.way] : f.ip);
 	d->fresh_cyc = fresh;
