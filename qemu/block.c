@@ -36,11 +36,11 @@ struct listing {
 
 /*
  * QEMU lists an instruction that it backed out of because it crosses into the
- * next page: its bytes end at the page.
+ * next page, with those of its bytes that it had read by then.
  */
 static bool is_phantom(uint64_t va, const uint8_t *code, size_t n)
 {
-	return ((va + n) & (PAGE - 1)) == 0 && !vtu.guest->length(code, n);
+	return (va & (PAGE - 1)) + MAX_LENGTH > PAGE && !vtu.guest->length(code, n);
 }
 
 static void list(struct listing *l, struct qemu_plugin_tb *tb)

@@ -122,6 +122,27 @@ cross:
 	jnz	1f
 	nop
 1:	ret
+/* Indirect branches over a page's end: what QEMU saw of them is a branch, too. */
+	.p2align 12
+	.skip	4088
+cross_call:
+	nop
+	nop
+	nop
+	call	*pointer(%rip)		/* at ...ffb */
+	ret
+	.p2align 12
+	.skip	4090
+cross_jump:
+	nop
+	jmp	*pointer(%rip)
+	.p2align 12
+	.skip	4091
+cross_jcc:
+	test	%r15, %r15
+	.byte	0x0f, 0x84		/* jz target, at ...ffe */
+	.long	target - . - 4
+	ret
 	.p2align 12
 	.skip	4094
 cross_branch:
@@ -184,6 +205,9 @@ _start:
 	call	calls
 	call	cross
 	call	cross_branch
+	call	cross_call
+	call	cross_jump
+	call	cross_jcc
 	call	split_lock
 	call	self_modify
 	call	self_modify_loop
@@ -220,6 +244,8 @@ _start:
 	mov	$1, %edi
 	syscall
 
+	.section .rodata
+pointer: .quad	target
 	.bss
 	.p2align 12
 buffer:	.skip	8192
