@@ -468,6 +468,9 @@ void stack_gap(struct analysis_thread *t, uint64_t missing)
 void stack_close(struct analysis_thread *t, uint32_t flags)
 {
 	settle(t);
+	/* The last thing that it did was to return. */
+	if (t->n && t->expect == EXPECT_RETURN)
+		pop(t, 0);
 	while (t->n)
 		pop(t, flags);
 	t->expect = EXPECT_FLOW;

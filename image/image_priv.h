@@ -26,7 +26,7 @@ struct image_sym {
 	const char *raw;    /* in the ELF's string table or `owned` */
 	const char *name;   /* demangled; NULL: not tried yet */
 	uint8_t bind, type; /* STB_*, STT_* */
-	bool old_version; /* kept for programs linked long ago */
+	bool old_version;   /* kept for programs linked long ago */
 };
 
 /* Symbols of one file. */
@@ -38,8 +38,9 @@ struct image_symtab {
 	size_t nbest;
 	char **owned; /* strings made here */
 	size_t nowned, owned_room;
-	Elf *debugdata; /* decompressed .gnu_debugdata, holds strings */
+	Elf *inner; /* where the strings are, if not in the file's own ELF */
 	uint8_t *debugdata_bytes;
+	int inner_fd; /* valid if inner is a file: debugdata_bytes is NULL */
 };
 
 struct image_lines;
@@ -95,6 +96,8 @@ struct image_store {
 const char *store_intern(struct image_store *st, const char *text, size_t len);
 /* Never fails but for memory (NULL): a file that cannot be opened has ->err. */
 struct image_file *store_file(struct image_store *st, const char *path);
+/* A descriptor of a regular file, under the sysroot; or -errno. */
+int store_open(const struct image_store *st, const char *path);
 struct image_file *file_open(struct image_store *st, const char *path);
 void file_close(struct image_file *f);
 /* Copies at most len bytes at offset; how many. */
@@ -133,6 +136,8 @@ void symtab_sort(struct image_symtab *t);
 int dynsym_load(struct image_file *f);
 /* debugdata.c: .gnu_debugdata */
 Elf *debugdata_open(Elf *elf, uint8_t **bytes);
+/* debugfile.c: a file of its own with the symbols; *fd goes with it */
+Elf *debugfile_open(struct image_file *f, int *fd);
 /* plt.c: a name for each entry of the procedure linkage tables */
 int plt_load(struct image_file *f);
 

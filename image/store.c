@@ -115,6 +115,13 @@ static int open_below(const struct image_store *st, const char *path, struct sta
 	return fd;
 }
 
+int store_open(const struct image_store *st, const char *path)
+{
+	struct stat sb;
+
+	return open_below(st, path, &sb);
+}
+
 /* The kernel appends " (deleted)" to the path of an unlinked file. */
 static int open_deleted(const struct image_store *st, const char *path, struct stat *sb)
 {

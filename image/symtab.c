@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "image_priv.h"
 
 /* Outward steps for a symbol that encloses an address; deeper nesting is damage. */
@@ -56,8 +57,10 @@ void symtab_free(struct image_symtab *t)
 	free(t->all);
 	free(t->best);
 	free(t->max_end);
-	if (t->debugdata)
-		elf_end(t->debugdata);
+	if (t->inner)
+		elf_end(t->inner);
+	if (t->inner && !t->debugdata_bytes)
+		close(t->inner_fd);
 	free(t->debugdata_bytes);
 	memset(t, 0, sizeof(*t));
 }
@@ -242,12 +245,14 @@ int symtab_load(struct image_file *f)
 	f->symbols_read = true;
 	ret = load_table(f, f->elf, SHT_SYMTAB);
 	if (!ret && !t->nall) {
-		t->debugdata = debugdata_open(f->elf, &t->debugdata_bytes);
-		if (t->debugdata)
-			ret = load_table(f, t->debugdata, SHT_SYMTAB);
+		t->inner = debugfile_open(f, &t->inner_fd);
+		if (!t->inner)
+			t->inner = debugdata_open(f->elf, &t->debugdata_bytes);
+		if (t->inner)
+			ret = load_table(f, t->inner, SHT_SYMTAB);
 	}
 	/* .symtab holds all of .dynsym; .gnu_debugdata leaves it out. */
-	if (!ret && (!t->nall || t->debugdata))
+	if (!ret && (!t->nall || t->inner))
 		ret = load_table(f, f->elf, SHT_DYNSYM);
 	if (!ret && !t->nall)
 		ret = dynsym_load(f);

@@ -215,6 +215,35 @@ static void debugdata(void **st)
 #endif
 }
 
+/* The symbols that Debian ships in -dbgsym packages. */
+static void separate_debug_file(void **st)
+{
+	uint64_t base = 0x5000000000;
+	struct image_moment at = {1, 0};
+	struct image_store *store;
+	struct image_space *space;
+	struct image_view *view;
+	struct image_symbol sym;
+	struct image_range r;
+	char path[4200];
+
+	snprintf(path, sizeof(path), "%s/pie", dir);
+	assert_int_equal(image_function_ranges(path, "local", &r, 1), 1);
+	snprintf(path, sizeof(path), "%s/root", dir);
+	store = image_store_new(path);
+	space = image_space_new(store);
+	assert_int_equal(image_space_map_elf(space, at, "/bin/prog", &base), 0);
+	assert_int_equal(image_space_map_elf(space, at, "/bin/none", &base), -ENOENT);
+	view = image_view_new(space);
+	image_view_set(view, at);
+	assert_true(image_view_symbol(view, base + r.start + 1, &sym));
+	assert_string_equal(sym.name, "local");
+	assert_int_equal(sym.start, base + r.start);
+	image_view_free(view);
+	image_space_free(space);
+	image_store_free(store);
+}
+
 /* ---- the file changed ---- */
 
 static size_t code_through(const char *path, const uint8_t *id, size_t id_size,
@@ -295,7 +324,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(noseparate),  cmocka_unit_test(two_texts),
 		cmocka_unit_test(far_pie),     cmocka_unit_test(stripped),
 		cmocka_unit_test(no_sections), cmocka_unit_test(debugdata),
-		cmocka_unit_test(build_ids),
+		cmocka_unit_test(build_ids),   cmocka_unit_test(separate_debug_file),
 	};
 
 	char resolved[4096];

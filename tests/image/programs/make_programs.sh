@@ -31,6 +31,13 @@ strip --strip-debug mini
 rm -f mini.xz
 xz -f mini
 objcopy --add-section .gnu_debugdata=mini.xz stripped debugdata
+# Symbols in a file of their own, under a root where Debian would put it.
+mkdir -p root/bin
+cp stripped root/bin/prog
+id=$(readelf -n stripped | sed -n 's/.*Build ID: //p')
+dir=root/usr/lib/debug/.build-id/$(echo "$id" | cut -c1-2)
+mkdir -p "$dir"
+objcopy --only-keep-debug pie "$dir/$(echo "$id" | cut -c3-).debug"
 # No section headers: e_shoff, e_shnum and e_shstrndx are zeroed.
 cp stripped no_sections
 dd if=/dev/zero of=no_sections bs=1 seek=40 count=8 conv=notrunc 2>/dev/null
