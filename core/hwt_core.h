@@ -66,7 +66,8 @@ int hwt_node_mmap(struct hwt_core *core, const struct hwt_cred *cred,
 /*
  * Optional: the last descriptor and mapping of this buffer's node are gone.
  * Pages and node of an ended thread are given back, if its last record was
- * fetched.  To be called before hwt_node_close of that descriptor.
+ * fetched; the leader's are kept for an exec by another thread.  To be called
+ * before hwt_node_close of that descriptor.
  */
 void hwt_buffer_idle(struct hwt_core *core, struct hwt_context *ctx,
 		     struct hwt_buffer *buffer);

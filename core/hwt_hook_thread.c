@@ -205,7 +205,7 @@ static int others_end(struct hwt_context *ctx, const struct hwt_hook_where *at)
 	int rc;
 
 	for (thr = hwt_thread_next(ctx, NULL); thr; thr = hwt_thread_next(ctx, thr)) {
-		if (thr->tid == at->tid)
+		if (hwt_thread_tid(thr) == at->tid)
 			continue;
 		rc = thread_end(ctx, thr, &where, 0);
 		if (rc < 0)
@@ -248,8 +248,10 @@ static int exec_publish(struct hwt_context *ctx, const struct hwt_hook_where *at
 	};
 	struct hwt_thread *thr;
 	struct hwt_pause *pause = NULL;
-	int rc = others_end(ctx, at);
+	int rc;
 
+	hwt_thread_rename(ctx, old_tid, at->tid);
+	rc = others_end(ctx, at);
 	if (rc < 0)
 		return rc;
 	thr = exec_thread(ctx, at);

@@ -139,7 +139,7 @@ static bool wake_thread(struct hwt_thread *thr)
 	struct hwt_context *ctx = thr->ctx;
 	bool woken = hwt_pause_end(&ctx->queue, &thr->pause, false);
 
-	return hwt_child_wake(ctx->core, NULL, ctx->pid, thr->tid, false) || woken;
+	return hwt_child_wake(ctx->core, NULL, ctx->pid, hwt_thread_tid(thr), false) || woken;
 }
 
 static void wake_fetched(struct hwt_context *ctx)

@@ -72,7 +72,8 @@ void hwt_buffer_idle(struct hwt_core *core, struct hwt_context *ctx,
 {
 	struct hwt_thread *thr = buffer ? buffer->thr : NULL;
 
-	if (!thr)
+	/* The leader's is taken up again if another thread calls execve. */
+	if (!thr || hwt_thread_tid(thr) == ctx->pid)
 		return;
 	hwt_mutex_lock(&ctx->mutex);
 	if (!hwt_context_is_dying(ctx) && !buffer->retired && buffer->node &&

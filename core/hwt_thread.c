@@ -40,6 +40,26 @@ struct hwt_thread *hwt_thread_next(struct hwt_context *ctx, struct hwt_thread *p
 	return thr;
 }
 
+bool hwt_thread_rename(struct hwt_context *ctx, int from, int to)
+{
+	struct hwt_thread *thr, **p;
+	hwt_irqflags_t flags;
+
+	hwt_spin_lock(&ctx->lock, flags);
+	thr = tid_find(ctx, to) ? NULL : tid_find(ctx, from);
+	if (thr) {
+		for (p = tid_bucket(ctx, from); *p != thr; p = &(*p)->hash_next)
+			;
+		*p = thr->hash_next;
+		hwt_store_release(&thr->tid, to);
+		p = tid_bucket(ctx, to);
+		thr->hash_next = *p;
+		*p = thr;
+	}
+	hwt_spin_unlock(&ctx->lock, flags);
+	return thr != NULL;
+}
+
 static struct hwt_thread *thread_alloc(struct hwt_context *ctx, int tid, int unit, int *rc)
 {
 	struct hwt_thread *thr = hwt_alloc(sizeof(*thr), HWT_MAY_SLEEP);
@@ -244,7 +264,7 @@ int hwt_thread_pid(const struct hwt_thread *thr)
 
 int hwt_thread_tid(const struct hwt_thread *thr)
 {
-	return thr->tid;
+	return hwt_load_acquire(&thr->tid);
 }
 
 int hwt_thread_unit(const struct hwt_thread *thr)

@@ -48,6 +48,11 @@ bool hwt_thread_kill(struct hwt_thread *thr);
 bool hwt_thread_revive(struct hwt_thread *thr, int unit);
 /* True: the caller is the one to publish its THREAD_CREATE; false gives that back. */
 bool hwt_thread_announce(struct hwt_thread *thr, bool publish);
+/*
+ * exec makes the caller's tid the pid.  If no thread has that tid (the leader had
+ * ended before ALLOC), the caller goes on under it, in its own buffer.
+ */
+bool hwt_thread_rename(struct hwt_context *ctx, int from, int to);
 /* Its buffer is of no more use: a tid that comes again gets a new one. */
 void hwt_thread_retire(struct hwt_thread *thr);
 bool hwt_thread_is_dead(struct hwt_thread *thr);

@@ -206,6 +206,9 @@ static void births_and_deaths(struct churn *c, int i)
 	hwt_hook_fork(h->core, &at, 500 + i % 5, 500 + i % 5);
 	hwt_hook_is_paused(h->core, 500, 500);
 	hwt_hook_thread_exit(h->core, &at, 0);
+	at = fake_at(PID, PID, -1);
+	if (i % 50 == 0)
+		hwt_hook_exec(h->core, &at, PID + 50 + i % 7, "next", 0, 0);
 }
 
 static void client(struct churn *c, int i)

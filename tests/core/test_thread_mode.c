@@ -449,6 +449,50 @@ static void exec_after_the_leader_ended(void **state)
 	fixture_free(f);
 }
 
+/* All read and closed: still there when it is taken up again. */
+static void exec_after_the_leader_was_read(void **state)
+{
+	struct fixture *f = fixture_new(false, 2);
+	struct hwt_hook_where at = fake_at(PID, PID, -1);
+	struct fake_dev *dev;
+
+	start(f);
+	assert_int_equal(fake_open_node(f->h, f->ident, PID, &dev), 0);
+	hwt_hook_thread_exit(f->h->core, &at, 0);
+	drain(f);
+	hwt_buffer_idle(f->h->core, dev->ctx, dev->buffer);
+	fake_close(dev);
+	at.unit = 2;
+	hwt_hook_exec(f->h->core, &at, PID + 1, "x", 0, 0);
+	assert_int_equal(fake_produce(f->h, 2, 5), 5);
+	fake_switch_out(f->h, PID, PID);
+	fixture_free(f);
+}
+
+/* The leader had ended before ALLOC: the caller's own stream goes on. */
+static void exec_without_a_leader(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+	struct hwt_hook_where at = fake_at(PID, PID, 3);
+
+	f->h = fake_host_new(false);
+	fake_target_add(f->h, PID, 3);
+	fake_target(f->h, PID)->threads[0].tid = PID + 9;
+	assert_int_equal(fake_alloc(f->h, PID, BUFSIZE, &f->ident), 0);
+	assert_int_equal(fake_open_node(f->h, f->ident, 0, &f->dev), 0);
+	assert_int_equal(fake_config2(f->dev, HWT_PAUSE_EXEC, true), 0);
+	assert_int_equal(fake_simple(f->dev, HWT_IOC_START), 0);
+	assert_int_equal(hwt_hook_exec(f->h->core, &at, PID + 2, "x", 0, 0),
+			 HWT_HOOK_TRACED | HWT_HOOK_PAUSED);
+	assert_int_equal(f->h->units[3].buffer->buf_id, PID + 2);
+	assert_true(hwt_hook_is_paused(f->h->core, PID, PID));
+	assert_int_equal(fake_wakeup_tid(f->dev, PID + 2), 0);
+	assert_false(hwt_hook_is_paused(f->h->core, PID, PID));
+	hwt_hook_switch_out(f->h->core, PID, PID, 3);
+	assert_null(f->h->units[3].buffer);
+	fixture_free(f);
+}
+
 static void owner_leaves_everything(void **state)
 {
 	struct fixture *f = fixture_new(false, 2);
@@ -636,6 +680,8 @@ int main(void)
 		cmocka_unit_test(numbers_are_the_owners),
 		cmocka_unit_test(exec_by_another_thread),
 		cmocka_unit_test(exec_after_the_leader_ended),
+		cmocka_unit_test(exec_after_the_leader_was_read),
+		cmocka_unit_test(exec_without_a_leader),
 		cmocka_unit_test(owner_leaves_everything),
 		cmocka_unit_test(buffers_outlive_their_units),
 		cmocka_unit_test(context_ends_with_its_last_descriptor),
