@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The contract's table and the client of hwt(4) on the embedded host, with
+ * programs under the emulated Intel PT unit.  argv[1]: the plugin.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include <hwt/libhwt.h>
+#include "hw/pt.h"
+#include "freebsd_client.h"
+#include "ioctl_table.h"
+
+static struct hwt_host *host;
+static int null_fd;
+
+/* Targets must not write into the test's report. */
+static int spawn(const char *path, char *const argv[], pid_t *pid)
+{
+	int saved = dup(1), rc;
+	char *error = NULL;
+
+	dup2(null_fd, 1);
+	rc = hwt_target_spawn(host, path, argv, pid, &error);
+	dup2(saved, 1);
+	close(saved);
+	if (rc < 0)
+		fprintf(stderr, "%s: %s\n", path, error ? error : strerror(-rc));
+	free(error);
+	return rc < 0 ? rc : 0;
+}
+
+static int t_open(void *arg, const char *name, void **dev)
+{
+	struct hwt_dev *d = NULL;
+	int rc = hwt_dev_open(host, name, &d);
+
+	*dev = d;
+	return rc;
+}
+
+static int t_ioctl(void *arg, void *dev, unsigned long request, void *data)
+{
+	return hwt_dev_ioctl(dev, request, data);
+}
+
+static void t_close(void *arg, void *dev)
+{
+	hwt_dev_close(dev);
+}
+
+static int t_spawn(void *arg, int *pid)
+{
+	char *const argv[] = {(char *)"true", NULL};
+
+	return spawn("/bin/true", argv, pid);
+}
+
+static int t_kill(void *arg, int pid)
+{
+	int status;
+
+	kill(pid, SIGKILL);
+	return hwt_target_wait(host, pid, 10000, &status) == 1 ? 0 : -ETIMEDOUT;
+}
+
+static size_t t_service(void *data, int buf_id, uint64_t tail)
+{
+	struct pt_svc_buf svc = {.buf_id = buf_id, .tail = tail};
+
+	memcpy(data, &svc, sizeof(svc));
+	return sizeof(svc);
+}
+
+static void report(const char *line)
+{
+	fprintf(stderr, "%s\n", line);
+}
+
+static void every_request_in_every_state(void **state)
+{
+	static const struct pt_cpu_config good = {
+		.rtit_ctl = RTIT_CTL_USER | RTIT_CTL_BRANCHEN | RTIT_CTL_TSCEN,
+	}, lacks = {
+		.rtit_ctl = RTIT_CTL_USER | RTIT_CTL_BRANCHEN | RTIT_CTL_PWREVTEN,
+	};
+	static const struct ioctl_host table = {
+		.backend = "pt",
+		.page = 4096,
+		.open = t_open,
+		.ioctl = t_ioctl,
+		.close = t_close,
+		.spawn = t_spawn,
+		.kill = t_kill,
+		.config = &good,
+		.config_size = sizeof(good),
+		.config_version = PT_CONFIG_VERSION,
+		.refused = &lacks,
+		.service = t_service,
+		.service_version = PT_SVC_BUF_VERSION,
+		.report = report,
+	};
+	int checked;
+
+	assert_int_equal(ioctl_table_run(&table, &checked), 0);
+	assert_true(checked > 300);
+}
+
+/* The client's system calls; descriptors are small numbers of our own. */
+int shim_open(const char *name);
+int shim_ioctl(int fd, unsigned long request, void *arg);
+void *shim_mmap(size_t length, int fd);
+int shim_munmap(void *addr, size_t length);
+int shim_close(int fd);
+
+static struct hwt_dev *fds[64];
+
+static int result(int rc)
+{
+	if (rc >= 0)
+		return rc;
+	errno = -rc;
+	return -1;
+}
+
+int shim_open(const char *name)
+{
+	int fd = 0, rc;
+
+	while (fds[fd])
+		fd++;
+	rc = hwt_dev_open(host, name, &fds[fd]);
+	return result(rc < 0 ? rc : fd);
+}
+
+int shim_ioctl(int fd, unsigned long request, void *arg)
+{
+	return result(hwt_dev_ioctl(fds[fd], request, arg));
+}
+
+void *shim_mmap(size_t length, int fd)
+{
+	void *p;
+
+	return result(hwt_dev_mmap(fds[fd], length, 0, &p)) ? MAP_FAILED : p;
+}
+
+int shim_munmap(void *addr, size_t length)
+{
+	return munmap(addr, length);
+}
+
+int shim_close(int fd)
+{
+	hwt_dev_close(fds[fd]);
+	fds[fd] = NULL;
+	return 0;
+}
+
+static int go(void *arg)
+{
+	return hwt_target_run(host, *(pid_t *)arg);
+}
+
+static void the_client_of_freebsd(void **state)
+{
+	struct pt_cpu_config config = {
+		.rtit_ctl = RTIT_CTL_USER | RTIT_CTL_BRANCHEN,
+	};
+	char *const argv[] = {(char *)"ls", (char *)"/", NULL};
+	pid_t pid;
+	struct freebsd_client c = {
+		.backend = "pt",
+		.bufsize = 16 << 20,
+		.config = &config,
+		.config_size = sizeof(config),
+		.config_version = PT_CONFIG_VERSION,
+		.go = go,
+		.arg = &pid,
+	};
+	int status = -1;
+
+	assert_int_equal(spawn("/bin/ls", argv, &pid), 0);
+	c.pid = pid;
+	if (freebsd_client_run(&c))
+		fail_msg("%s: %s", c.failed, strerror(errno));
+	assert_int_equal(hwt_target_wait(host, pid, 10000, &status), 1);
+	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+	/* ls, its interpreter, libc at least; all stopped at, all woken. */
+	assert_true(c.mmaps >= 3);
+	assert_int_equal(c.wakeups, c.mmaps + c.execs);
+	assert_true(c.threads >= 1);
+	assert_true(c.bytes > 1000);
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_request_in_every_state),
+		cmocka_unit_test(the_client_of_freebsd),
+	};
+	struct hwt_host_options options = {.kind = "embedded"};
+	char *error = NULL;
+	int rc;
+
+	options.plugin = argc > 1 ? argv[1] : NULL;
+	null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+	rc = hwt_host_open(&options, &host, &error);
+	if (rc) {
+		printf("skipped: %s\n", error ? error : strerror(-rc));
+		return 77;
+	}
+	rc = cmocka_run_group_tests(tests, NULL, NULL);
+	hwt_host_close(host);
+	return rc;
+}
