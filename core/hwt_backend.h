@@ -87,6 +87,7 @@ struct hwt_backend_ops {
 			    const struct hwt_cred *cred, const void *config,
 			    size_t size, int version, void **out);
 	size_t config_size;		/* bytes to copy in; caller may pass more */
+	size_t config_size2;		/* of a configuration of version 2; 0: none */
 	/*
 	 * Makes `config` (checked, copied into the save area) the one that the
 	 * next switch_in programs.  The unit is not running this buffer.

@@ -11,6 +11,8 @@ static int config_make(struct hwt_context *ctx, const struct hwt_cred *cred,
 	void *copy;
 	int rc;
 
+	if (req->version == 2 && be->ops->config_size2)
+		size = be->ops->config_size2;
 	/* A minimum only: old clients give the size of something larger. */
 	if (req->config_size < size)
 		return -EINVAL;

@@ -40,19 +40,23 @@ static uint32_t pauses(const struct record_options *opt)
 
 int context_configure(struct context *ctx)
 {
-	struct pt_cpu_config config = ctx->r->opt->config;
+	bool few = ctx->nranges <= PT_IP_FILTER_MAX_RANGES;
+	struct pt_cpu_config2 config = { .first = ctx->r->opt->config };
 	struct hwt_set_config2 set = {
 		.pause = pauses(ctx->r->opt),
-		.config_version = PT_CONFIG_VERSION,
+		.config_version = few ? PT_CONFIG_VERSION : PT_CONFIG_VERSION2,
 		.config = (uintptr_t)&config,
-		.config_size = sizeof(config),
+		.config_size = few ? sizeof(config.first) : sizeof(config),
 	};
+	struct ipf_range *range;
 	int i, err;
 
-	config.nranges = ctx->nranges;
+	config.first.nranges = ctx->nranges;
 	for (i = 0; i < ctx->nranges; i++) {
-		config.ip_ranges[i].start = ctx->ranges[i].start;
-		config.ip_ranges[i].end = ctx->ranges[i].end;
+		range = i < PT_IP_FILTER_MAX_RANGES ? &config.first.ip_ranges[i] :
+			&config.more[i - PT_IP_FILTER_MAX_RANGES];
+		range->start = ctx->ranges[i].start;
+		range->end = ctx->ranges[i].end;
 	}
 	err = hwt_dev_ioctl(ctx->dev, HWT_IOC_SET_CONFIG2, &set);
 	if (err == -EOPNOTSUPP)

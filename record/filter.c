@@ -63,12 +63,12 @@ static int add_range(struct context *ctx, int filter, const struct hwt_rec_mmap 
 	for (i = 0; i < ctx->nranges; i++)
 		if (ctx->ranges[i].start == start && ctx->ranges[i].end == end)
 			return 0;
-	if (ctx->nranges == PT_IP_FILTER_MAX_RANGES ||
+	if (ctx->nranges == PT_IP_FILTER_MAX_RANGES2 ||
 	    (uint32_t)ctx->nranges >= ctx->r->query.nranges)
 		return recorder_fail(ctx->r, -E2BIG, "%s in %s: the trace unit has only %u address ranges; if the function has several implementations, name one",
 				     f->function ? f->function : "the code", map->path,
-				     ctx->r->query.nranges < PT_IP_FILTER_MAX_RANGES ?
-				     ctx->r->query.nranges : PT_IP_FILTER_MAX_RANGES);
+				     ctx->r->query.nranges < PT_IP_FILTER_MAX_RANGES2 ?
+				     ctx->r->query.nranges : PT_IP_FILTER_MAX_RANGES2);
 	ctx->ranges[ctx->nranges++] = (struct range){
 		.filter = filter, .start = start, .end = end,
 		.map_addr = map->addr, .map_len = map->len,

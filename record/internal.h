@@ -39,7 +39,7 @@ struct context {
 	bool		started;
 	bool		ended;		/* its EXIT was seen */
 	bool		exec_seen;	/* the next mapping of a file is the program's */
-	struct range	ranges[PT_IP_FILTER_MAX_RANGES];
+	struct range	ranges[PT_IP_FILTER_MAX_RANGES2];
 	int		nranges;
 	char		program[HWT_PATH_MAX];	/* "": not known yet */
 };

@@ -315,6 +315,7 @@ static const struct hwt_backend_ops pt_ops = {
 	.buffer_fini = pt_buffer_fini,
 	.config_check = pt_config_check,
 	.config_size = sizeof(struct pt_cpu_config),
+	.config_size2 = sizeof(struct pt_cpu_config2),
 	.ranges = pt_config_ranges,
 	.set_config = pt_set_config,
 	.switch_in = pt_switch_in,

@@ -93,23 +93,26 @@ uint32_t pt_config_ranges(struct hwt_backend *be)
 		       cap(be, PT_CAP_1_EAX) & PT_CAP1A_NRANGES_MASK : 0;
 }
 
-static int check_ranges(struct hwt_backend *be, const struct pt_cpu_config *in,
-			struct pt_config *out)
+static int check_ranges(struct hwt_backend *be, const struct pt_cpu_config2 *in,
+			int max, struct pt_config *out)
 {
-	int i;
+	const struct ipf_range *range;
+	int i, n = in->first.nranges;
 
-	if (in->nranges < 0 || in->nranges > PT_IP_FILTER_MAX_RANGES)
+	if (n < 0 || n > max)
 		return -EINVAL;
-	if ((uint32_t)in->nranges > pt_config_ranges(be))
+	if ((uint32_t)n > pt_config_ranges(be))
 		return -EOPNOTSUPP;
-	for (i = 0; i < in->nranges; i++) {
-		if (in->ip_ranges[i].start > in->ip_ranges[i].end)
+	for (i = 0; i < n; i++) {
+		range = i < PT_IP_FILTER_MAX_RANGES ? &in->first.ip_ranges[i] :
+			&in->more[i - PT_IP_FILTER_MAX_RANGES];
+		if (range->start > range->end)
 			return -EINVAL;
-		out->addr[2 * i] = in->ip_ranges[i].start;
-		out->addr[2 * i + 1] = in->ip_ranges[i].end;
+		out->addr[2 * i] = range->start;
+		out->addr[2 * i + 1] = range->end;
 		out->ctl |= RTIT_ADDR_CFG_FILTER << RTIT_CTL_ADDR_CFG_SHIFT(i);
 	}
-	out->nranges = in->nranges;
+	out->nranges = n;
 	return 0;
 }
 
@@ -130,17 +133,29 @@ static int check_mode(int mode, const struct hwt_cred *cred, uint64_t *ctl)
 	return 0;
 }
 
+/* How many ranges a configuration of that version and size can hold; -EINVAL. */
+static int config_ranges(int version, size_t size)
+{
+	if (version == PT_CONFIG_VERSION && size >= sizeof(struct pt_cpu_config))
+		return PT_IP_FILTER_MAX_RANGES;
+	if (version == PT_CONFIG_VERSION2 && size >= sizeof(struct pt_cpu_config2))
+		return PT_IP_FILTER_MAX_RANGES2;
+	return -EINVAL;
+}
+
 int pt_config_check(struct hwt_backend *be, int mode, const struct hwt_cred *cred,
 		    const void *config, size_t size, int version, void **out)
 {
+	int err, max = config_ranges(version, size);
+	struct pt_cpu_config2 in2;
 	struct pt_cpu_config in;
 	struct pt_config *c;
 	uint64_t ctl;
-	int err;
 
-	if (version != PT_CONFIG_VERSION || size < sizeof(in))
-		return -EINVAL;
-	hwt_memcpy(&in, config, sizeof(in));
+	if (max < 0)
+		return max;
+	hwt_memcpy(&in2, config, version == PT_CONFIG_VERSION ? sizeof(in) : sizeof(in2));
+	in = in2.first;
 	ctl = in.rtit_ctl;
 	if (merge_field(&ctl, RTIT_CTL_MTCFREQ_MASK, RTIT_CTL_MTCFREQ_SHIFT, in.mtc_freq) ||
 	    merge_field(&ctl, RTIT_CTL_CYCTHRESH_MASK, RTIT_CTL_CYCTHRESH_SHIFT,
@@ -161,7 +176,7 @@ int pt_config_check(struct hwt_backend *be, int mode, const struct hwt_cred *cre
 		return -ENOMEM;
 	c->ctl = ctl;
 	c->cr3_match = (uint64_t)in.cr3_filter;
-	err = check_ranges(be, &in, c);
+	err = check_ranges(be, &in2, max, c);
 	if (err) {
 		hwt_free(c);
 		return err;

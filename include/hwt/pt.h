@@ -10,6 +10,9 @@
 
 #define PT_IP_FILTER_MAX_RANGES	2
 #define PT_CONFIG_VERSION	1
+/* Units may have four: struct pt_cpu_config2, this library's own. */
+#define PT_IP_FILTER_MAX_RANGES2 4
+#define PT_CONFIG_VERSION2	2
 
 /* Bits of IA32_RTIT_CTL (SDM vol. 3C, 33.2.8.2) that a client may set. */
 #define PT_CTL_CYCEN		(1ull << 1)
@@ -42,6 +45,12 @@ struct pt_cpu_config {
 	uint32_t	mtc_freq;	/* MTCFreq field; used when MTCEn is set */
 	uint32_t	cyc_thresh;	/* CycThresh field; used when CYCEn is set */
 	uint32_t	psb_freq;	/* PSBFreq field: a sync point every 2K << n bytes */
+};
+
+/* As above; nranges up to PT_IP_FILTER_MAX_RANGES2, the third and fourth in `more`. */
+struct pt_cpu_config2 {
+	struct pt_cpu_config	first;
+	struct ipf_range	more[PT_IP_FILTER_MAX_RANGES2 - PT_IP_FILTER_MAX_RANGES];
 };
 
 /* HWT_IOC_SVC_BUF's `data` for "pt": everything before `tail` was read. */

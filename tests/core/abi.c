@@ -111,6 +111,8 @@ IS(HWT_REC_GENERATION, 15);
 
 /* <hwt/pt.h> */
 SIZE(struct pt_cpu_config, 72);
+SIZE(struct pt_cpu_config2, 104);
+AT(struct pt_cpu_config2, more, 72);
 AT(struct pt_cpu_config, cr3_filter, 8);
 AT(struct pt_cpu_config, nranges, 16);
 AT(struct pt_cpu_config, ip_ranges, 24);

@@ -211,6 +211,30 @@ static void config_table(void **state)
 	}
 }
 
+static void four_ranges(void **state)
+{
+	static const struct hwt_cred user = {.uid = 1000};
+	struct pt_cpu_config2 c = {
+		.first = {.nranges = 4, .ip_ranges = {{1, 2}, {3, 4}}},
+		.more = {{5, 6}, {7, 8}},
+	};
+	void *out = NULL;
+
+	assert_int_equal(be.ops->config_check(&be, HWT_MODE_THREAD, &user, &c, sizeof(c), 2,
+					      &out), -EOPNOTSUPP);
+	world.caps[PT_CAP_1_EAX] = (world.caps[PT_CAP_1_EAX] & ~PT_CAP1A_NRANGES_MASK) | 4;
+	assert_int_equal(be.ops->config_check(&be, HWT_MODE_THREAD, &user, &c, sizeof(c), 2,
+					      &out), 0);
+	assert_int_equal(((struct pt_config *)out)->addr[7], 8);
+	hwt_free(out);
+	c.more[1].start = 9;
+	assert_int_equal(be.ops->config_check(&be, HWT_MODE_THREAD, &user, &c, sizeof(c), 2,
+					      &out), -EINVAL);
+	c.first.nranges = 5;
+	assert_int_equal(be.ops->config_check(&be, HWT_MODE_THREAD, &user, &c, sizeof(c), 2,
+					      &out), -EINVAL);
+}
+
 static void a_unit_without_ranges_refuses_them(void **state)
 {
 	static const struct hwt_cred user = {.uid = 1000};
@@ -457,7 +481,7 @@ static void overwritten_data_is_counted(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(config_table), T(a_unit_without_ranges_refuses_them),
+		T(config_table), T(four_ranges), T(a_unit_without_ranges_refuses_them),
 		T(tables_cover_the_buffer), T(a_unit_with_one_entry_a_table),
 		T(trace_is_enabled_last), T(switch_out_drains_before_it_looks),
 		T(positions_count_laps), T(full_mode_protects_unread_data),
