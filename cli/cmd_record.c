@@ -109,8 +109,6 @@ static void print_summary(const struct record_values *v, const struct record_res
 {
 	char bytes[32], lost[32], time[32];
 
-	if (r->filter_missed)
-		message("a filter's image or function was never met: nothing was traced for it");
 	if (r->untraced)
 		message("%u processes could not be traced", r->untraced);
 	if (v->quiet)
@@ -148,6 +146,7 @@ static int record_target(const struct record_values *v, struct hwt_host *host,
 	err = host_record(host, &options, &result);
 	if (result.status == -1)
 		return host_failure_status(err, &result);
+	host_filters_missed(filters, options.nfilters, &result);
 	print_summary(v, &result);
 	status = host_exit_status(result.status);
 	return err && status == 0 ? EXIT_RECORD_FAILED : status;

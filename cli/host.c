@@ -167,6 +167,27 @@ int host_failure_status(int err, const struct record_result *result)
 	return EXIT_RECORD_FAILED;
 }
 
+bool host_filters_missed(const struct record_filter *filters, int n,
+			 const struct record_result *result)
+{
+	int i;
+
+	for (i = 0; i < n; i++) {
+		if (!(result->filters_missed >> i & 1))
+			continue;
+		if (result->images_missed >> i & 1)
+			message("%s: the program never loaded it: nothing to trace",
+				filters[i].image ? filters[i].image : "its own file");
+		else if (filters[i].function)
+			message("%s: there is no function %s in it: nothing to trace",
+				filters[i].image ? filters[i].image : "the program",
+				filters[i].function);
+		else
+			message("%s: no range of it could be traced", filters[i].image);
+	}
+	return n > 0 && result->filters_missed == (1ull << n) - 1;
+}
+
 int host_filters(const struct option_list *images, const struct option_list *functions,
 		 struct record_filter *filters, int *n)
 {

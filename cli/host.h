@@ -23,5 +23,11 @@ int host_failure_status(int err, const struct record_result *result);
 struct option_list;
 int host_filters(const struct option_list *images, const struct option_list *functions,
 		 struct record_filter *filters, int *n);
+/*
+ * A message for each filter whose image or function never came; true if that
+ * was all of them, so that nothing was traced.
+ */
+bool host_filters_missed(const struct record_filter *filters, int n,
+			 const struct record_result *result);
 
 #endif

@@ -151,10 +151,10 @@ static int record(const struct hwt8_values *v, char **operands, const char *outp
 		return EXIT_FAILED;
 	err = host_record(host, &options, result);
 	hwt_host_close(host);
-	if (result->filter_missed)
-		message("the image or function to filter by was never met");
 	if (err && result->status == -1)
 		return host_failure_status(err, result);
+	if (host_filters_missed(filters, options.nfilters, result))
+		return EXIT_FAILED;
 	return err ? EXIT_FAILED : EXIT_OK;
 }
 

@@ -161,6 +161,7 @@ int filter_map(struct context *ctx, const struct hwt_rec_mmap *map)
 	for (i = 0; i < opt->nfilters; i++) {
 		if (!filter_wants(ctx, &opt->filters[i], map->path))
 			continue;
+		ctx->r->images_met |= 1ull << i;
 		added = add_function(ctx, i, map);
 		if (added < 0)
 			return added;

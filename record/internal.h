@@ -55,6 +55,7 @@ struct recorder {
 	int		event_fd;	/* signalled by every context's records */
 	pid_t		pid;		/* the target */
 	bool		ended;		/* the target has */
+	uint64_t	images_met;	/* bit i: filter i's image was mapped */
 	uint64_t	filters_met;	/* bit i: filter i got a range */
 	void		*records;	/* room for RECORD_GET2 */
 	size_t		records_size;

@@ -293,9 +293,11 @@ static int run_target(struct recorder *r)
 
 static void teardown(struct recorder *r)
 {
+	uint64_t all = (1ull << r->opt->nfilters) - 1;
+
 	r->result->bytes = r->sink.bytes;
-	r->result->filter_missed = r->opt->nfilters > 0 &&
-		r->filters_met != (1ull << r->opt->nfilters) - 1;
+	r->result->images_missed = all & ~r->images_met;
+	r->result->filters_missed = all & ~r->filters_met;
 	if (r->hwt)
 		hwt_dev_close(r->hwt);
 	if (r->event_fd >= 0)

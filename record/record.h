@@ -72,7 +72,8 @@ struct record_result {
 	uint32_t	untraced;	/* processes that no context could be made for */
 	uint64_t	started_ns, ended_ns;	/* CLOCK_MONOTONIC */
 	bool		spawn_failed;	/* hwt_target_spawn refused the program */
-	bool		filter_missed;	/* a filter's image or function never came */
+	uint64_t	images_missed;	/* bit i: filter i's image was never mapped */
+	uint64_t	filters_missed;	/* bit i: nor was its function in it */
 };
 
 /*

@@ -251,7 +251,7 @@ static void filter_starts_with_its_image(void **state)
 	assert_int_equal(t.facts.last_config.ip_ranges[0].start, 0x7f0000001100);
 	assert_int_equal(t.facts.last_config.ip_ranges[0].end, 0x7f00000011ff);
 	assert_int_equal(t.facts.last_pause, HWT_PAUSE_EXEC | HWT_PAUSE_MMAP);
-	assert_false(t.result.filter_missed);
+	assert_false(t.result.filters_missed);
 	assert_string_equal(fake_file.filter, "filter 0x1100/0x100@/lib/a.so");
 	expect_stream(PID, 100, 0);
 }
@@ -300,7 +300,8 @@ static void filters_that_never_come(void **state)
 		t.opt.nfilters = 1;
 		run(&t, &(struct fake_options){ .script = two_images });
 		assert_int_equal(t.err, 0);
-		assert_true(t.result.filter_missed);
+		assert_int_equal(t.result.filters_missed, 1);
+		assert_int_equal(t.result.images_missed, i == 0);
 		assert_int_equal(t.facts.untraced, 110);
 		assert_int_equal(t.facts.starts, 0);
 	}
