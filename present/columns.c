@@ -90,10 +90,13 @@ int columns_parse(struct columns *c, const char *list, const char **bad, int *ba
 	}
 }
 
-/* Function by function: within the one of the line before there is nothing new. */
+/*
+ * Function by function: within the one of the line before there is nothing new,
+ * unless it is entered again.
+ */
 static bool same_function(const struct trace_event *ev, const struct image_symbol *last)
 {
-	return ev->type == TRACE_RUN && last->end && ev->ip >= last->start &&
+	return ev->type == TRACE_RUN && last->end && ev->ip > last->start &&
 	       ev->ip < last->end;
 }
 
