@@ -8,7 +8,8 @@
  * --log      the unit's independent log of retired addresses
  * --ipt      libipt's instruction decoder on the same bytes; --ipt-blocks
  * --perf     `perf script --itrace=i1i -F ip` (must be installed)
- * --within   every address lies in one of these ranges
+ * --within   every address lies in one of these ranges (START to END, the last
+ *            byte); what --log has elsewhere is skipped
  * --at       ADDR was executed COUNT times in all
  * --gaps     this many gaps are right (default: none); errors never are
  *
@@ -39,11 +40,22 @@ struct options {
 
 struct cursor {
 	struct source	*s;
+	const struct options *only;	/* addresses within its ranges, NULL: all */
 	uint64_t	ip[BATCH];
 	long		n, i;
 };
 
-static int get(struct cursor *c, uint64_t *ip)
+static int inside(const struct options *o, uint64_t ip)
+{
+	int i;
+
+	for (i = 0; i < o->nranges; i++)
+		if (ip >= o->start[i] && ip <= o->end[i])
+			return 1;
+	return !o->nranges;
+}
+
+static int get_any(struct cursor *c, uint64_t *ip)
 {
 	if (c->i == c->n) {
 		c->n = c->s->next(c->s, c->ip, BATCH);
@@ -55,6 +67,14 @@ static int get(struct cursor *c, uint64_t *ip)
 	}
 	*ip = c->ip[c->i++];
 	return 1;
+}
+
+static int get(struct cursor *c, uint64_t *ip)
+{
+	while (get_any(c, ip))
+		if (!c->only || inside(c->only, *ip))
+			return 1;
+	return 0;
 }
 
 static void show(const char *name, int have, uint64_t ip)
@@ -81,14 +101,15 @@ static void show_difference(struct cursor *a, struct cursor *b, uint64_t index, 
 }
 
 /* 0: the same addresses in the same order. */
-static int compare(struct source *x, struct source *y, const char *who)
+static int compare(struct source *x, struct source *y, const struct options *only,
+		   const char *who)
 {
 	static struct cursor a, b;
 	uint64_t index = 0, ia = 0, ib = 0, before = 0;
 	int ha, hb;
 
 	a = (struct cursor){.s = x};
-	b = (struct cursor){.s = y};
+	b = (struct cursor){.s = y, .only = only};
 	for (;;) {
 		ha = get(&a, &ia);
 		hb = get(&b, &ib);
@@ -131,14 +152,14 @@ static struct source *source_perf(const char *file, uint32_t tid, pid_t *child)
 }
 
 static int with(struct options *o, struct hwt_stream *st, struct source *other,
-		const char *who)
+		const struct options *only, const char *who)
 {
 	struct source *ours = source_ours(st);
 	int bad;
 
 	if (!ours || !other)
 		return 1;
-	bad = compare(ours, other, who);
+	bad = compare(ours, other, only, who);
 	if (ours->gaps > o->gaps) {
 		printf("%s: %" PRIu64 " gaps, %" PRIu64 " are right\n", who, ours->gaps, o->gaps);
 		bad = 1;
@@ -155,23 +176,13 @@ static int with_perf(struct options *o, struct hwt_stream *st, const char *who)
 	int bad, status;
 
 	perf = source_perf(o->file, hwt_stream_info(st)->tid, &child);
-	bad = with(o, st, perf, who);
+	bad = with(o, st, perf, NULL, who);
 	waitpid(child, &status, 0);
 	if (WIFEXITED(status) && WEXITSTATUS(status)) {
 		printf("%s: perf script exits %d\n", who, WEXITSTATUS(status));
 		bad = 1;
 	}
 	return bad;
-}
-
-static int inside(const struct options *o, uint64_t ip)
-{
-	int i;
-
-	for (i = 0; i < o->nranges; i++)
-		if (ip >= o->start[i] && ip <= o->end[i])
-			return 1;
-	return !o->nranges;
 }
 
 static int scan(struct options *o, struct hwt_stream *st, const char *who)
@@ -202,11 +213,11 @@ static int check_stream(struct options *o, struct hwt_stream *st)
 
 	snprintf(who, sizeof(who), "%u/%u", info->pid, info->tid);
 	if (o->log)
-		bad |= with(o, st, source_log(o->log, info->pid, info->tid), who);
+		bad |= with(o, st, source_log(o->log, info->pid, info->tid), o, who);
 	if (o->ipt)
-		bad |= with(o, st, source_ipt(st, 0), who);
+		bad |= with(o, st, source_ipt(st, 0), NULL, who);
 	if (o->ipt_blocks)
-		bad |= with(o, st, source_ipt(st, 1), who);
+		bad |= with(o, st, source_ipt(st, 1), NULL, who);
 	if (o->perf)
 		bad |= with_perf(o, st, who);
 	if (o->nranges || o->nat)

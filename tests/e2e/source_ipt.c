@@ -56,7 +56,11 @@ static void use_view(struct ipt *p, const struct hwt_code_switch *sw)
 	image_view_set(p->view, sw->at);
 }
 
-/* Whenever tracing is off, the code of what comes next is that of its position. */
+/*
+ * Whenever tracing goes off, the code of what comes next is that of its position:
+ * libipt has then read up to the packet that turns tracing on again.  (With that
+ * event it has read on already to the next one.)
+ */
 static void follow_switches(struct ipt *p)
 {
 	struct hwt_code_switch sw;
@@ -81,8 +85,7 @@ static int drain_events(struct ipt *p)
 			return p->status;
 		if (ev.type == ptev_overflow)
 			p->s.gaps++;
-		if (ev.type == ptev_enabled || ev.type == ptev_async_disabled ||
-		    ev.type == ptev_disabled)
+		if (ev.type == ptev_async_disabled || ev.type == ptev_disabled)
 			follow_switches(p);
 	}
 	return p->status;
