@@ -79,7 +79,8 @@ static void tree_line(struct out *o, const struct analysis_node *node, uint32_t 
 	char calls[32], total[32], self[32], time[32] = "-";
 	uint32_t i;
 
-	if (node->has_time)
+	/* Shorter than the time packets are apart: unknown. */
+	if (node->has_time && node->ticks)
 		text_duration(time, sizeof(time), ns(ctx, node->ticks));
 	out_printf(o, "%12s %16s %16s %10s  ", text_count(calls, sizeof(calls), node->calls),
 		   node->kind == ANALYSIS_NODE_GAP ? "-" :

@@ -6,6 +6,7 @@
  * since, so that every record is a switch for the thread that made it.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include "session_priv.h"
 
@@ -87,6 +88,23 @@ static int on_code(struct hwt_session *s, const struct hwt_rec *rec)
 		 : -ENOMEM;
 }
 
+/* exec names the thread after the file, as the kernel does: 15 bytes. */
+static int name_after(struct hwt_session *s, const struct hwt_rec *rec)
+{
+	const struct hwt_rec_exec *exec = payload(rec, sizeof(*exec) + 1);
+	const char *path = exec ? tail_string(rec, exec->path) : NULL;
+	struct hwt_stream *st = thread_of(s, rec->pid, rec->tid);
+	const char *base;
+
+	if (!path)
+		return -EINVAL;
+	if (!st)
+		return -ENOMEM;
+	base = strrchr(path, '/');
+	snprintf(st->name, sizeof(st->name), "%.15s", base ? base + 1 : path);
+	return 0;
+}
+
 /* The program's other threads are gone; its memory is a new one. */
 static int on_exec(struct hwt_session *s, const struct hwt_rec *rec)
 {
@@ -107,7 +125,7 @@ static int on_exec(struct hwt_session *s, const struct hwt_rec *rec)
 		    idmap_get(&s->tids, st->info.tid) == st)
 			st->info.exited = true;
 	}
-	return 0;
+	return name_after(s, rec);
 }
 
 static int new_thread(struct hwt_session *s, uint32_t pid, uint32_t tid,

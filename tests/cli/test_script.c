@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Listings of hand-made events, to the byte. */
+#include "present/columns.h"
+#include "present/result.h"
+#include "present/script.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <sys/mman.h>
+#include <cmocka.h>
+
+static const uint8_t lens[] = { 1, 2, 3, 4, 5, 6, 7, 8 };
+
+static const struct trace_block call_block = {
+	.ip = 0x401000, .last = 0x401006, .end = 0x40100a, .ninsn = 4, .nbytes = 10,
+	.kind = BLOCK_CALL, .len = lens, .id = 0,
+};
+static const struct trace_block ret_block = {
+	.ip = 0x402000, .last = 0x402001, .end = 0x402003, .ninsn = 2, .nbytes = 3,
+	.kind = BLOCK_RET, .len = lens, .id = 1,
+};
+/* The addresses grow a digit. */
+static const struct trace_block low_block = {
+	.ip = 0xffe, .last = 0x1001, .end = 0x1004, .ninsn = 3, .nbytes = 6,
+	.kind = BLOCK_JCC, .len = lens, .id = 5000,
+};
+
+static const struct trace_event events[] = {
+	{ .type = TRACE_ENABLED, .ip = 0x401000 },
+	{ .type = TRACE_RUN, .flags = TRACE_F_BRANCH | TRACE_F_TIME, .ninsn = 4,
+	  .ip = 0x401000, .block = &call_block, .to = 0x402000, .offset = 0x20, .time = 5 },
+	{ .type = TRACE_RUN, .flags = TRACE_F_BRANCH, .ninsn = 2, .ip = 0x402000,
+	  .block = &ret_block, .to = 0x40100a, .offset = 0x28 },
+	{ .type = TRACE_GAP, .error = TRACE_GAP_OVERFLOW, .ip = 0x40100a, .offset = 0x30,
+	  .value = 7 },
+	/* From the block's second instruction, and not to its end. */
+	{ .type = TRACE_RUN, .ninsn = 2, .ip = 0x401001, .block = &call_block },
+	{ .type = TRACE_RUN, .flags = TRACE_F_BRANCH, .ninsn = 3, .ip = 0xffe,
+	  .block = &low_block, .to = 0x1004 },
+	{ .type = TRACE_ASYNC, .ip = 0x1004, .to = 0x401000 },
+	{ .type = TRACE_SYNC, .offset = 0x40 },
+};
+#define NEVENTS	((int)(sizeof(events) / sizeof(events[0])))
+
+static bool symbol_of(void *ctx, uint64_t ip, struct image_symbol *out)
+{
+	*out = (struct image_symbol){ .image = "/bin/a \"b\"", .image_base = 0x400000 };
+	if (ip >= 0x401000 && ip < 0x402000) {
+		out->name = "main";
+		out->start = 0x401000;
+		out->end = 0x402000;
+	} else if (ip >= 0x402000) {
+		out->name = "f\n";
+		out->start = 0x402000;
+		out->end = 0x402003;
+	} else {
+		out->image = "?";
+	}
+	return out->name != NULL;
+}
+
+static uint64_t ns_of(void *ctx, uint64_t ticks)
+{
+	return ticks * 1000000000;
+}
+
+static const struct script_thread thread = {
+	.pid = 10, .tid = 11, .cpu = -1, .comm = "a\tb", .symbol = symbol_of, .ns = ns_of,
+};
+
+static char *text_of(int fd)
+{
+	off_t n = lseek(fd, 0, SEEK_END);
+	char *text = calloc(1, (size_t)n + 1);
+
+	assert_non_null(text);
+	assert_int_equal(pread(fd, text, (size_t)n, 0), n);
+	close(fd);
+	return text;
+}
+
+static char *listing(enum script_mode mode, const char *fields, bool json)
+{
+	struct script_options options = { .mode = mode, .json = json };
+	int fd = memfd_create("out", MFD_CLOEXEC), len;
+	struct script *s;
+	const char *bad;
+	struct out o;
+
+	if (fields)
+		options.fields = script_parse_fields(fields, &bad, &len);
+	assert_int_equal(out_init(&o, fd), 0);
+	s = script_new(&options, &o);
+	assert_non_null(s);
+	assert_int_equal(script_begin(s, &thread), 0);
+	assert_int_equal(script_feed(s, events, NEVENTS), 0);
+	script_free(s);
+	assert_int_equal(out_fini(&o), 0);
+	return text_of(fd);
+}
+
+static void expect(enum script_mode mode, const char *fields, bool json, const char *want)
+{
+	char *text = listing(mode, fields, json);
+
+	assert_string_equal(text, want);
+	free(text);
+}
+
+static void bare_addresses(void **state)
+{
+	expect(SCRIPT_INSNS, "ip", false,
+	       "401000\n401001\n401003\n401006\n402000\n402001\n401001\n401003\n"
+	       "ffe\nfff\n1001\n");
+}
+
+static void instructions_with_names(void **state)
+{
+	expect(SCRIPT_INSNS, "ip,sym", false,
+	       "          401000 main\n          401001 main+0x1\n"
+	       "          401003 main+0x3\n          401006 main+0x6\n"
+	       "          402000 f\\n\n          402001 f\\n+0x1\n"
+	       "-- gap: the trace unit lost data (overflow) at offset 0x30, address 40100a, 7 bytes\n"
+	       "          401001 main+0x1\n          401003 main+0x3\n"
+	       "             ffe [unknown]\n             fff [unknown]\n"
+	       "            1001 [unknown]\n");
+}
+
+static void branches(void **state)
+{
+	expect(SCRIPT_BRANCHES, "event,ip,to", false,
+	       "enabled             401000\n"
+	       "call                401006 => 402000\n"
+	       "ret                 402001 => 40100a\n"
+	       "-- gap: the trace unit lost data (overflow) at offset 0x30, address 40100a, 7 bytes\n"
+	       "not-taken             1001 => 1004\n"
+	       "async                 1004 => 401000\n");
+}
+
+static void calls(void **state)
+{
+	expect(SCRIPT_CALLS, "comm,time,sym", false,
+	       "a\\tb      5.000000000  f\\n\n"
+	       "a\\tb                - -- gap: the trace unit lost data (overflow) at offset 0x30, address 40100a, 7 bytes\n"
+	       "a\\tb                - signal main\n");
+}
+
+static void json_lines(void **state)
+{
+	expect(SCRIPT_CALLS, NULL, true,
+	       "{\"type\":\"call\",\"pid\":10,\"tid\":11,\"time_ns\":5000000000,\"depth\":0,"
+	       "\"at\":{\"ip\":\"401006\",\"symbol\":\"main\",\"symbol_offset\":6,"
+	       "\"image\":\"/bin/a \\\"b\\\"\"},"
+	       "\"to\":{\"ip\":\"402000\",\"symbol\":\"f\\n\",\"symbol_offset\":0,"
+	       "\"image\":\"/bin/a \\\"b\\\"\"}}\n"
+	       "{\"type\":\"gap\",\"pid\":10,\"tid\":11,\"reason\":\"the trace unit lost data (overflow)\",\"offset\":48,"
+	       "\"bytes\":7,\"at\":{\"ip\":\"40100a\",\"symbol\":\"main\",\"symbol_offset\":10,"
+	       "\"image\":\"/bin/a \\\"b\\\"\"}}\n"
+	       "{\"type\":\"async\",\"pid\":10,\"tid\":11,\"depth\":0,\"at\":{\"ip\":\"1004\","
+	       "\"image\":\"?\"},\"to\":{\"ip\":\"401000\",\"symbol\":\"main\","
+	       "\"symbol_offset\":0,\"image\":\"/bin/a \\\"b\\\"\"}}\n");
+}
+
+static void fields_are_checked(void **state)
+{
+	const char *bad;
+	int len;
+
+	assert_int_equal(script_parse_fields("ip", &bad, &len), SCRIPT_IP);
+	assert_int_equal(script_parse_fields("to,ip", &bad, &len), SCRIPT_IP | SCRIPT_TO);
+	assert_int_equal(script_parse_fields("ip,", &bad, &len), 0);
+	assert_int_equal(len, 0);
+	assert_int_equal(script_parse_fields("ip,nope,sym", &bad, &len), 0);
+	assert_memory_equal(bad, "nope", 4);
+	assert_int_equal(len, 4);
+}
+
+static char *columns(const char *list, bool every)
+{
+	int fd = memfd_create("out", MFD_CLOEXEC), len, i;
+	struct image_symbol last = { 0 };
+	struct columns c = { .every = every };
+	const char *bad;
+	struct out o;
+
+	assert_int_equal(columns_parse(&c, list, &bad, &len), 0);
+	c.every = every;
+	assert_int_equal(out_init(&o, fd), 0);
+	for (i = 0; i < NEVENTS; i++)
+		columns_event(&c, &o, &thread, &events[i], &last);
+	assert_int_equal(out_fini(&o), 0);
+	return text_of(fd);
+}
+
+static void columns_where_the_function_changes(void **state)
+{
+	char *text = columns("id,symbol,pc,event_type", false);
+
+	assert_string_equal(text, "thr 11\tmain+0\t0x401000\trun\n"
+			    "thr 11\tf\\n+0\t0x402000\trun\n"
+			    "thr 11\tmain+0xa\t0x40100a\tgap\n"
+			    "thr 11\tmain+0x1\t0x401001\trun\n"
+			    "thr 11\t?\t0xffe\trun\n");
+	free(text);
+}
+
+static void columns_of_every_event(void **state)
+{
+	char *text = columns("event_type,event_payload,offset,image", true);
+
+	assert_non_null(strstr(text, "run\t4 instructions\t0x20\t/bin/a \"b\"+0x1000\n"));
+	assert_non_null(strstr(text, "gap\tthe trace unit lost data (overflow)\t0x30\t/bin/a \"b\"+0x100a\n"));
+	assert_non_null(strstr(text, "async\t0x401000\t0\t?\n"));
+	free(text);
+}
+
+static void columns_are_checked(void **state)
+{
+	struct columns c = { 0 };
+	const char *bad;
+	int len;
+
+	assert_int_equal(columns_parse(&c, "pc,nope", &bad, &len), -EINVAL);
+	assert_memory_equal(bad, "nope", 4);
+	assert_int_equal(columns_parse(&c, "", &bad, &len), -EINVAL);
+	assert_int_equal(columns_parse(&c, "pc,pc,pc,pc,pc,pc,pc,pc,pc,pc,pc,pc,pc,pc,pc,pc,pc",
+				       &bad, &len), -EINVAL);
+}
+
+/* A tree as deep as a program's stack that died of recursion. */
+static void tree_of_any_depth(void **state)
+{
+	enum { DEPTH = 300000 };
+	struct analysis_node *node = calloc(DEPTH, sizeof(*node));
+	struct result_limits limits = { 0 };
+	int fd = memfd_create("out", MFD_CLOEXEC), i, lines = 0;
+	struct json j;
+	struct out o;
+	char *text, *p;
+
+	assert_non_null(node);
+	for (i = 1; i < DEPTH; i++) {
+		node[i].kind = ANALYSIS_NODE_FUNCTION;
+		node[i].parent = &node[i - 1];
+		node[i - 1].child = &node[i];
+	}
+	assert_int_equal(out_init(&o, fd), 0);
+	result_tree(&o, node, &limits, ns_of, NULL);
+	json_init(&j, &o);
+	result_tree_json(&j, NULL, node, ns_of, NULL);
+	assert_int_equal(out_fini(&o), 0);
+	text = text_of(fd);
+	for (p = text; (p = strchr(p, '\n')); p++)
+		lines++;
+	assert_int_equal(lines, DEPTH);
+	assert_non_null(strstr(text, "\"depth\":299999"));
+	free(text);
+	free(node);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(bare_addresses),
+		cmocka_unit_test(instructions_with_names),
+		cmocka_unit_test(branches),
+		cmocka_unit_test(calls),
+		cmocka_unit_test(json_lines),
+		cmocka_unit_test(fields_are_checked),
+		cmocka_unit_test(columns_where_the_function_changes),
+		cmocka_unit_test(columns_of_every_event),
+		cmocka_unit_test(columns_are_checked),
+		cmocka_unit_test(tree_of_any_depth),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
