@@ -23,7 +23,7 @@ static void image(struct out *o, const struct script_thread *t,
 		  const struct trace_event *ev, const struct image_symbol *sym)
 {
 	out_printable(o, sym->image ? sym->image : "?");
-	if (sym->image)
+	if (sym->image && strcmp(sym->image, "?") != 0)
 		out_printf(o, "+%#llx", (unsigned long long)(ev->ip - sym->image_base));
 }
 
