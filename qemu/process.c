@@ -329,7 +329,6 @@ void process_quit_others(struct vcpu *v)
 void process_exit(struct vcpu *v, int status)
 {
 	process_quit_others(v);
-	vcpu_clock_event(v);
 	code_drain(v);
 	window_hook(v, VTU_HOOK_EXIT, (uint64_t)status, 0, 0);
 	vcpu_detach(v);
@@ -341,7 +340,6 @@ void process_thread_exit(struct vcpu *v, int status)
 		process_exit(v, (status & 0xff) << 8);
 		return;
 	}
-	vcpu_clock_event(v);
 	code_drain(v);
 	window_hook(v, VTU_HOOK_THREAD_EXIT, (uint64_t)status, 0, 0);
 	vcpu_detach(v);

@@ -16,7 +16,7 @@
 #include "signals.h"
 #include "window.h"
 
-#define EVENT_TICKS	1000	/* a record's event takes 1 us */
+#define EVENT_TICKS	500	/* before and after a record's event: 1 us */
 #define CPL_USER	3
 #define CPL_KERNEL	0
 
@@ -150,7 +150,7 @@ void vcpu_clock_sync(struct vcpu *v)
 
 void vcpu_clock_event(struct vcpu *v)
 {
-	if (v->mode == VCPU_LIVE && !(vtu.flags & VTU_F_CLOCK_HOST))
+	if (!(vtu.flags & VTU_F_CLOCK_HOST))
 		pt_unit_set_tsc(&v->unit, pt_unit_tsc(&v->unit) + EVENT_TICKS);
 }
 

@@ -203,11 +203,15 @@ static bool await_done(struct vcpu *v, uint32_t seq)
 bool window_hook(struct vcpu *v, enum vtu_hook_type type, uint64_t a0, uint64_t a1,
 		 uint64_t a2)
 {
+	/* Those that make records: time passes before and after. */
+	bool event = type != VTU_HOOK_IRQ && type != VTU_HOOK_PARK;
 	struct vtu_block *b = v->block;
 	uint32_t seq, before;
 
 	if (v->mode != VCPU_LIVE)
 		return false;
+	if (event)
+		vcpu_clock_event(v);
 	pt_unit_flush(&v->unit);
 	vcpu_publish(v);
 	b->generation = v->generation;
@@ -228,5 +232,7 @@ bool window_hook(struct vcpu *v, enum vtu_hook_type type, uint64_t a0, uint64_t 
 	}
 	window_set_state(b, before);
 	vcpu_clock_sync(v);
+	if (event)
+		vcpu_clock_event(v);
 	return true;
 }
