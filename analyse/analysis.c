@@ -125,12 +125,19 @@ static int slow(struct analysis_thread *t, const struct trace_event *ev)
 	}
 }
 
+static void clock_to(struct analysis_thread *t, const struct trace_event *ev)
+{
+	if (ev->time > t->now)
+		t->now = ev->time;
+}
+
 /* A run whose block was not seen before, or which the top frame does not expect. */
 static int arrive(struct analysis_thread *t, const struct trace_event *ev)
 {
 	const struct trace_block *b = ev->block;
 	uintptr_t place = (uintptr_t)b->user;
 
+	clock_to(t, ev);
 	if (!place) {
 		place = function_at(t, b->ip);
 		if (!place)
@@ -155,9 +162,8 @@ int analysis_feed(struct analysis_thread *t, const struct trace_event *ev, int n
 	if (t->error)
 		return t->error;
 	for (; ev < end; ev++) {
-		if (ev->time > t->now)
-			t->now = ev->time;
 		if (unlikely(ev->type != TRACE_RUN)) {
+			clock_to(t, ev);
 			ret = slow(t, ev);
 			if (ret)
 				goto failed;
@@ -174,6 +180,8 @@ int analysis_feed(struct analysis_thread *t, const struct trace_event *ev, int n
 		if (ev->flags & TRACE_F_BRANCH && opens[b->kind])
 			depart(t, b);
 	}
+	if (n > 0)
+		clock_to(t, end - 1);
 	return 0;
 failed:
 	t->error = ret;

@@ -35,24 +35,40 @@ static void time_of(struct summary *s, const struct trace_event *ev)
 	}
 }
 
-void summary_feed(struct summary *s, const struct trace_event *ev, int n)
+/* Time does not go back: the first event and the last ones tell all of it. */
+static void times_of(struct summary *s, const struct trace_event *ev, int n)
 {
-	uint64_t instructions = 0, branches = 0, runs = 0;
+	uint8_t missing = TRACE_F_TIME | TRACE_F_CYCLES;
 	int i;
 
+	for (i = 0; i < n && !s->has_time; i++)
+		time_of(s, &ev[i]);
+	for (i = n; i > 0 && missing; i--) {
+		if (ev[i - 1].flags & missing)
+			time_of(s, &ev[i - 1]);
+		missing &= ~ev[i - 1].flags;
+	}
+}
+
+void summary_feed(struct summary *s, const struct trace_event *ev, int n)
+{
+	uint64_t instructions = 0, branches = 0;
+	int i, others = 0;
+
 	for (i = 0; i < n; i++) {
-		if (ev[i].type == TRACE_RUN) {
-			runs++;
-			instructions += ev[i].ninsn;
-			branches += (ev[i].flags & TRACE_F_BRANCH) != 0;
-		} else if (ev[i].type < TRACE_EVENT_MAX) {
+		if (ev[i].type != TRACE_RUN) {
+			others++;
+			if (ev[i].type >= TRACE_EVENT_MAX)
+				continue;
 			s->events[ev[i].type]++;
 			not_a_run(s, &ev[i]);
+			continue;
 		}
-		if (ev[i].flags & (TRACE_F_TIME | TRACE_F_CYCLES))
-			time_of(s, &ev[i]);
+		instructions += ev[i].ninsn;
+		branches += ev[i].flags / TRACE_F_BRANCH & 1;
 	}
-	s->events[TRACE_RUN] += runs;
+	times_of(s, ev, n);
+	s->events[TRACE_RUN] += (uint64_t)(n - others);
 	s->instructions += instructions;
 	s->branches += branches;
 }

@@ -74,6 +74,7 @@ struct hwt_stream {
 	struct image_space *space;	/* that the views are of */
 	struct image_moment at;
 	uint64_t	position;	/* of the next byte to feed */
+	uint64_t	done;		/* bytes fed: what is missing does not count */
 	size_t		chunk, next_switch, next_cpu;
 	bool		finished;
 	uint32_t	programs;

@@ -32,7 +32,7 @@ static int begin(struct hwt_stream *st)
 	}
 	if (!st->decoder || !st->buffer)
 		return -ENOMEM;
-	st->position = 0;
+	st->position = st->done = 0;
 	st->chunk = st->next_switch = st->next_cpu = 0;
 	st->finished = false;
 	st->programs = 0;
@@ -180,6 +180,7 @@ static int feed(struct hwt_stream *st)
 	}
 	ret = pt_decoder_feed(st->decoder, st->buffer, (size_t)got);
 	st->position += (uint64_t)got;
+	st->done += (uint64_t)got;
 	return ret ? ret : 1;
 }
 
@@ -231,15 +232,7 @@ uint32_t hwt_stream_programs(const struct hwt_stream *st)
 
 uint64_t hwt_stream_position(const struct hwt_stream *st)
 {
-	uint64_t done = 0;
-	size_t i;
-
-	/* Bytes that are missing are no progress. */
-	for (i = 0; i < st->chunk && i < st->nchunks; i++)
-		done += st->chunks[i].size;
-	if (i < st->nchunks && st->position > st->chunks[i].position)
-		done += st->position - st->chunks[i].position;
-	return done;
+	return st->done;
 }
 
 int hwt_stream_chunk(struct hwt_stream *st, const uint8_t **bytes, size_t *n,
