@@ -76,7 +76,10 @@ int pt_decoder_feed(struct pt_decoder *d, const uint8_t *bytes, size_t n);
 void pt_decoder_finish(struct pt_decoder *d);
 /* n bytes of trace are missing here (ring wrap, lost): resync at the next PSB. */
 void pt_decoder_lost(struct pt_decoder *d, uint64_t n);
-/* Fills at most max events; how many, 0: needs more; -ENOMEM. */
+/*
+ * Fills at most max events; how many, 0: needs more.  -ENOMEM: and from then on
+ * always so; free it.
+ */
 int pt_decoder_next(struct pt_decoder *d, struct trace_event *ev, int max);
 /* Code in [addr, addr + len) changed: cached blocks that touch it are dropped. */
 void pt_decoder_invalidate(struct pt_decoder *d, uint64_t addr, uint64_t len);

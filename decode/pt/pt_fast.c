@@ -10,11 +10,11 @@
 
 struct fast {
 	struct trace_event *ev, *end;
-	struct pt_block	*b;		/* NULL: not looked up */
+	struct pt_block	*b;		/* pt_block_none: not looked up */
 	struct pt_block	*prev;		/* b is its succ[way]; NULL: b is at ip */
 	uint64_t	ip;
 	uint64_t	flags;		/* for the next run */
-	int		way;
+	unsigned int	way;
 	bool		stop;		/* the rest of the packet is not for here */
 };
 
@@ -24,7 +24,7 @@ static inline bool fast_link(struct pt_decoder *d, struct fast *f)
 	struct pt_block *b;
 	int error;
 
-	if (f->b && f->b->op > PT_OP_DEAD)
+	if (f->b->op > PT_OP_DEAD)
 		return f->b->op != PT_OP_UNCHECKED;
 	if (f->prev)
 		b = pt_walk_follow(d, f->prev, f->way, &error);
@@ -36,6 +36,29 @@ static inline bool fast_link(struct pt_decoder *d, struct fast *f)
 	return b->op != PT_OP_UNCHECKED;
 }
 
+/*
+ * Conditional branches in a row: nothing but the chain of blocks.  Uses up to n
+ * bits of tnt; returns how many are left.
+ */
+static inline unsigned int fast_jccs(struct fast *f, const struct run_common *c,
+				     uint64_t tnt, unsigned int n)
+{
+	struct trace_event *ev = f->ev, *const end = f->end;
+	struct pt_block *b = f->b, *prev;
+	uint64_t flags = f->flags;
+	unsigned int way;
+
+	do {
+		way = tnt >> --n & 1;
+		put(ev++, c, b, b->head[way] | flags, b->to[way]);
+		flags = c->flags;
+		prev = b;
+		b = b->succ[way];
+	} while (b->op == PT_OP_JCC && n && ev != end);
+	*f = (struct fast){ev, end, b, prev, f->ip, flags, way, f->stop};
+	return n;
+}
+
 /* Uses up to n bits of tnt; returns how many are left. */
 static inline unsigned int fast_tnt(struct pt_decoder *d, struct fast *f,
 				    const struct run_common *c, uint64_t tnt, unsigned int n)
@@ -44,11 +67,11 @@ static inline unsigned int fast_tnt(struct pt_decoder *d, struct fast *f,
 
 	while (n && f->ev != f->end) {
 		b = f->b;
-		switch (b ? b->op : PT_OP_NONE) {
-		case PT_OP_JCC:
-			f->way = tnt >> --n & 1;
-			put(f->ev++, c, b, b->head[f->way] | f->flags, b->to[f->way]);
-			break;
+		if (b->op == PT_OP_JCC) {
+			n = fast_jccs(f, c, tnt, n);
+			continue;
+		}
+		switch (b->op) {
 		case PT_OP_SEQ:
 			f->way = 0;
 			put(f->ev++, c, b, b->head[0] | f->flags, b->to[0]);
@@ -92,12 +115,14 @@ static inline bool fast_tip(struct pt_decoder *d, struct fast *f,
 
 	while (f->ev != f->end) {
 		b = f->b;
-		switch (b ? b->op : PT_OP_NONE) {
+		switch (b->op) {
 		case PT_OP_IND:
 		case PT_OP_RET:
 			put(f->ev++, c, b, b->head[1] | f->flags, ip);
 			f->flags = c->flags;
 			f->b = tip_target(d, b, ip);
+			if (!f->b)
+				f->b = &pt_block_none;
 			f->prev = NULL;
 			f->ip = ip;
 			return true;
@@ -242,7 +267,8 @@ static inline unsigned int fast_packet(struct pt_decoder *d, struct fast *f,
 
 bool pt_walk_fast(struct pt_decoder *d)
 {
-	struct fast f = {.ev = d->ev, .end = d->ev_end, .b = d->cur, .ip = d->cur_ip};
+	struct fast f = {.ev = d->ev, .end = d->ev_end, 
+			 .b = d->cur ? d->cur : &pt_block_none, .ip = d->cur_ip};
 	const uint8_t *p = d->p, *const last = d->end - PT_FAST_BYTES;
 	struct run_common c;
 	bool fresh, entry;
