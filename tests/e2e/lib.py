@@ -14,10 +14,14 @@ def skip(reason):
     sys.exit(SKIP)
 
 
+def have(program):
+    return shutil.which(program) is not None
+
+
 def need(*programs):
     """Skips the test where a program is not installed."""
     for program in programs:
-        if not shutil.which(program):
+        if not have(program):
             skip(f"{program} is not installed")
 
 
