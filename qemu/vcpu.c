@@ -237,6 +237,9 @@ void vcpu_leave(struct vcpu *v, uint64_t at)
 
 static void enter(struct vcpu *v, uint64_t at)
 {
+	/* Time went on outside: records of mappings made there come before this. */
+	if (vtu.flags & VTU_F_CLOCK_HOST)
+		pt_unit_set_tsc(&v->unit, unit_clock(v));
 	pt_unit_enter(&v->unit, CPL_USER, 0, at);
 	v->in = true;
 }
