@@ -192,6 +192,11 @@ void pt_psb(struct pt_unit *u)
 	pt_cbr(u);
 	if (u->packet_en) {
 		mode_exec(u);
+		/*
+		 * In a form that stands alone, as silicon has it: perf reads it
+		 * ahead, against the last IP before the PSB.
+		 */
+		u->full_ip = true;
 		pt_fup(u, u->ip);
 	}
 	pt_ext(u, PT_EXT_PSBEND);

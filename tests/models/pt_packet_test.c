@@ -484,7 +484,7 @@ static void psb_frequency(void **state)
 			feed(b, RUN_JMP_IND, 0, at & 8 ? 0x402000 : BASE);
 		}
 		/* The TIP that crossed the border, then PSB+ at once. */
-		n = unhex(PSB16 CBR10 "9901 5d 00000000" PSBEND, expected);
+		n = unhex(PSB16 CBR10 "9901 7d 000000000000" PSBEND, expected);
 		memcpy(expected + 23, &b->ip, 4);
 		assert_int_equal(offset(b), at + 3 + n);
 		assert_memory_equal(b->mem + at + 3, expected, n);
