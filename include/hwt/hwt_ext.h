@@ -23,7 +23,8 @@
  * HWT_GET_WAIT sleeps until there is at least one.
  * EINVAL: unknown flag, or buf smaller than the first record (then `used`
  * holds the size that it needs, and nothing is taken from the queue).
- * EINTR: a signal came while waiting.  EFAULT: buf.
+ * EINTR: a signal came while waiting.  EFAULT: buf.  ESRCH: waiting makes no
+ * sense, the target is dead and its EXIT record was fetched.
  */
 struct hwt_record_get2 {
 	uint64_t	buf;		/* pointer */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The contract's table and the client of hwt(4) on the embedded host, with
- * programs under the emulated Intel PT unit.  argv[1]: the plugin.
+ * programs under the emulated Intel PT unit.  argv[1]: the plugin; argv[2]:
+ * the guest that makes mappings.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -24,6 +25,7 @@
 #include "ioctl_table.h"
 
 static struct hwt_host *host;
+static const char *guest;
 static int null_fd;
 
 /* Targets must not write into the test's report. */
@@ -205,17 +207,141 @@ static void the_client_of_freebsd(void **state)
 	assert_true(c.bytes > 1000);
 }
 
+#define NTHREADS	4
+#define NMMAPS		10000
+
+/* A context for the guest with the mappings, which pauses at each of them. */
+static struct hwt_dev *mapper_start(int nmmaps, pid_t *pid)
+{
+	static const struct pt_cpu_config config = {
+		.rtit_ctl = RTIT_CTL_USER | RTIT_CTL_BRANCHEN,
+	};
+	struct hwt_set_config2 set = {
+		.pause = HWT_PAUSE_MMAP,
+		.config = (uintptr_t)&config,
+		.config_size = sizeof(config),
+		.config_version = PT_CONFIG_VERSION,
+	};
+	char threads[16], mmaps[16], name[64];
+	char *const argv[] = {(char *)"mmaps", threads, mmaps, NULL};
+	int ident;
+	struct hwt_alloc al = {
+		.bufsize = 1 << 20,
+		.mode = HWT_MODE_THREAD,
+		.backend_name = "pt",
+		.ident = &ident,
+		.kqueue_fd = -1,
+	};
+	struct hwt_dev *root, *dev;
+
+	snprintf(threads, sizeof(threads), "%d", NTHREADS);
+	snprintf(mmaps, sizeof(mmaps), "%d", nmmaps);
+	assert_int_equal(spawn(guest, argv, pid), 0);
+	al.pid = *pid;
+	assert_int_equal(hwt_dev_open(host, "/dev/hwt", &root), 0);
+	assert_int_equal(hwt_dev_ioctl(root, HWT_IOC_ALLOC, &al), 0);
+	hwt_dev_close(root);
+	snprintf(name, sizeof(name), "/dev/hwt_%d_0", ident);
+	assert_int_equal(hwt_dev_open(host, name, &dev), 0);
+	assert_int_equal(hwt_dev_ioctl(dev, HWT_IOC_SET_CONFIG2, &set), 0);
+	assert_int_equal(hwt_dev_ioctl(dev, HWT_IOC_START, &set), 0);
+	assert_int_equal(hwt_target_run(host, *pid), 0);
+	return dev;
+}
+
+static uint64_t records[8192];
+
+/* The next records; false: there will be no more. */
+static bool fetch(struct hwt_dev *dev, struct hwt_record_get2 *get)
+{
+	int rc;
+
+	memset(get, 0, sizeof(*get));
+	get->buf = (uintptr_t)records;
+	get->size = sizeof(records);
+	get->flags = HWT_GET_WAIT;
+	do
+		rc = hwt_dev_ioctl(dev, HWT_IOC_RECORD_GET2, get);
+	while (rc == -EINTR);
+	assert_true(rc == 0 || rc == -ESRCH);
+	return rc == 0;
+}
+
+static const struct hwt_rec *rec_at(uint32_t at)
+{
+	return (const void *)((const char *)records + at);
+}
+
+/* E03: every pause is answered at once, and each ends exactly one wait. */
+static void no_pause_is_lost(void **state)
+{
+	struct hwt_wakeup_tid wake = {0};
+	struct hwt_record_get2 get;
+	const struct hwt_rec *rec;
+	int paused = 0, lost = 0, status;
+	struct hwt_dev *dev;
+	uint32_t at;
+	pid_t pid;
+
+	dev = mapper_start(NMMAPS, &pid);
+	while (fetch(dev, &get)) {
+		for (at = 0; at < get.used; at += rec->size) {
+			rec = rec_at(at);
+			lost += rec->type == HWT_REC_LOST;
+			if (!(rec->flags & HWT_REC_PAUSED))
+				continue;
+			paused += rec->type == HWT_REC_MMAP && rec->tid != (uint32_t)pid;
+			wake.tid = rec->tid;
+			assert_int_equal(hwt_dev_ioctl(dev, HWT_IOC_WAKEUP_TID, &wake), 0);
+		}
+	}
+	assert_int_equal(hwt_target_wait(host, pid, 10000, &status), 1);
+	assert_int_equal(status, 0);
+	assert_int_equal(lost, 0);
+	assert_int_equal(paused, NTHREADS * NMMAPS);
+	hwt_dev_close(dev);
+}
+
+/*
+ * The context ends with a thread waiting (and maybe others behind it: mappings
+ * are made one at a time): all run on to their end.
+ */
+static void the_owner_leaves_them_paused(void **state)
+{
+	struct hwt_record_get2 get;
+	bool waits = false;
+	struct hwt_dev *dev;
+	uint32_t at;
+	int status;
+	pid_t pid;
+
+	dev = mapper_start(100, &pid);
+	while (!waits && fetch(dev, &get))
+		for (at = 0; at < get.used; at += rec_at(at)->size)
+			waits |= rec_at(at)->flags & HWT_REC_PAUSED;
+	assert_true(waits);
+	assert_int_equal(hwt_target_wait(host, pid, 100, &status), 0);
+	hwt_dev_close(dev);
+	assert_int_equal(hwt_target_wait(host, pid, 20000, &status), 1);
+	assert_int_equal(status, 0);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_request_in_every_state),
 		cmocka_unit_test(the_client_of_freebsd),
+		cmocka_unit_test(no_pause_is_lost),
+		cmocka_unit_test(the_owner_leaves_them_paused),
 	};
 	struct hwt_host_options options = {.kind = "embedded"};
 	char *error = NULL;
 	int rc;
 
-	options.plugin = argc > 1 ? argv[1] : NULL;
+	if (argc < 3)
+		return 1;
+	options.plugin = argv[1];
+	guest = argv[2];
 	null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
 	rc = hwt_host_open(&options, &host, &error);
 	if (rc) {
