@@ -114,6 +114,10 @@ bool file_offset_to_vaddr(const struct image_file *f, uint64_t pgoff, uint64_t o
 			  uint64_t *vaddr);
 bool file_is_code(const struct image_file *f, uint64_t vaddr);
 
+#define VDSO_PATH "[vdso]"
+/* vdso.c: a descriptor with the bytes of our own vDSO, or -errno */
+int vdso_open(void);
+
 /* elf_file.c */
 void elf_file_load(struct image_file *f);
 size_t elf_build_id_of(Elf *elf, uint8_t *out, size_t max);

@@ -192,7 +192,7 @@ int image_space_map(struct image_space *s, struct image_moment from,
 	c->dev_major = map->dev_major;
 	c->dev_minor = map->dev_minor;
 	c->prot = map->prot;
-	if (has_file(path))
+	if (has_file(path) || (!strcmp(path, VDSO_PATH) && map->build_id_size))
 		c->path = name;
 	else if (path[0] == '[')
 		c->label = name;

@@ -140,6 +140,13 @@ static int open_deleted(const struct image_store *st, const char *path, struct s
 	return fd;
 }
 
+static int open_vdso(struct stat *sb)
+{
+	int fd = vdso_open();
+
+	return fd < 0 || !fstat(fd, sb) ? fd : -EIO;
+}
+
 struct image_file *file_open(struct image_store *st, const char *path)
 {
 	struct image_file *f = calloc(1, sizeof(*f));
@@ -149,7 +156,10 @@ struct image_file *file_open(struct image_store *st, const char *path)
 		return NULL;
 	f->store = st;
 	f->path = path;
-	f->fd = open_below(st, path, &sb);
+	if (!strcmp(path, VDSO_PATH))
+		f->fd = open_vdso(&sb);
+	else
+		f->fd = open_below(st, path, &sb);
 	if (f->fd == -ENOENT)
 		f->fd = open_deleted(st, path, &sb);
 	if (f->fd < 0) {

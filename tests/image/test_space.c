@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 #include <cmocka.h>
 #include "image/image.h"
@@ -371,6 +372,62 @@ static void perf_map(void **st)
 	image_store_free(store);
 }
 
+/* The kernel's own library: named by its build-id, in no file. */
+static void vdso(void **st)
+{
+	unsigned long addr = getauxval(AT_SYSINFO_EHDR);
+	struct image_store *store = image_store_new(NULL);
+	struct image_space *s = image_space_new(store);
+	struct image_view *v = image_view_new(s);
+	struct image_map m = {.addr = addr, .len = 0x2000, .path = "[vdso]"};
+	struct image_symbol sym;
+	uint8_t id[64], buf[32];
+	const uint8_t *note, *end;
+	uint64_t ip;
+
+	if (!addr)
+		skip();
+	/* Its build-id: 20 bytes behind "GNU" in a note of type 3. */
+	end = (const uint8_t *)addr + 0x2000;
+	for (note = (const uint8_t *)addr; note < end - 36; note += 4) {
+		if (!memcmp(note, "\4\0\0\0\24\0\0\0\3\0\0\0GNU", 16))
+			break;
+	}
+	if (note >= end - 36)
+		skip();
+	memcpy(id, note + 16, 20);
+	/* Without a build-id nobody knows which kernel's it was. */
+	assert_int_equal(image_space_map(s, gen(1), &m), 0);
+	m.build_id = id;
+	m.build_id_size = 20;
+	assert_int_equal(image_space_map(s, gen(2), &m), 0);
+	image_view_set(v, gen(1));
+	assert_int_equal(byte_at(v, addr), -1);
+	image_view_symbol(v, addr, &sym);
+	assert_string_equal(sym.image, "[vdso]");
+	image_view_set(v, gen(2));
+	assert_int_equal(image_view_code(v, addr + 0x100, buf, 32), 32);
+	assert_memory_equal(buf, (void *)(addr + 0x100), 32);
+	for (ip = addr; ip < addr + 0x2000; ip++) {
+		if (image_view_symbol(v, ip, &sym) &&
+		    !strcmp(sym.name, "__vdso_clock_gettime"))
+			break;
+	}
+	assert_true(ip < addr + 0x2000);
+	assert_int_equal(sym.start, ip);
+	image_view_free(v);
+	/* Another kernel's. */
+	id[3]++;
+	m.build_id = id;
+	assert_int_equal(image_space_map(s, gen(3), &m), 0);
+	v = image_view_new(s);
+	image_view_set(v, gen(3));
+	assert_int_equal(byte_at(v, addr), -1);
+	image_view_free(v);
+	image_space_free(s);
+	image_store_free(store);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -379,6 +436,7 @@ int main(void)
 		cmocka_unit_test(forked),    cmocka_unit_test(changes),
 		cmocka_unit_test(moments),   cmocka_unit_test(bad_ranges),
 		cmocka_unit_test(long_path), cmocka_unit_test(perf_map),
+		cmocka_unit_test(vdso),
 	};
 
 	return cmocka_run_group_tests(tests, make_files, remove_files);
