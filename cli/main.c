@@ -5,9 +5,11 @@
 #include "version.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 const struct command *const commands[] = {
 	&record_cmd, &report_cmd, &calls_cmd, &script_cmd, &dump_cmd, &info_cmd, &list_cmd,
@@ -78,6 +80,20 @@ static bool is_one_of(const char *word, const char *a, const char *b)
 	return strcmp(word, a) == 0 || strcmp(word, b) == 0;
 }
 
+/*
+ * A recording must not come to stand at a descriptor that messages are written to.
+ * Read-only, so that output fails as it should; not inherited, so that the target
+ * finds closed what was closed.
+ */
+static void fill_standard_descriptors(void)
+{
+	int fd;
+
+	for (fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDONLY | O_CLOEXEC) != fd)
+			abort();
+}
+
 static char **own_argv;
 
 const char *const *command_line(void)
@@ -90,6 +106,7 @@ int main(int argc, char **argv)
 	const struct command *c;
 
 	own_argv = argv;
+	fill_standard_descriptors();
 	if (argc < 2) {
 		message("nothing to do; try: hwt record ls, or hwt --help");
 		return EXIT_FAILED;

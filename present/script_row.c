@@ -142,6 +142,8 @@ static void text_call(struct script *s, const struct row *row)
 		text_symbol(s, row->to);
 	else if (!row->to)
 		out_str(s->out, " [outside]");
+	if (row->to && wants(s, SCRIPT_LINE))
+		text_line(s, row->to);
 	if (wants(s, SCRIPT_TO))
 		out_printf(s->out, " %llx", (unsigned long long)row->to);
 }

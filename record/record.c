@@ -202,7 +202,7 @@ static int record_events(struct recorder *r)
 	int err;
 
 	while (!finished(r)) {
-		wait_for_events(r, r->ended ? 10 : FLUSH_MS);
+		wait_for_events(r, r->ended && target_context_open(r) ? 10 : FLUSH_MS);
 		look_for_end(r);
 		err = drain_all(r);
 		if (err)

@@ -96,6 +96,19 @@ class Target(Case):
         done = self.record("/bin/ls", "/proc/self/fd")
         self.assertEqual(done.stdout.split(), plain.split())
 
+    def test_closed_descriptors(self):
+        """Neither the program nor the recording gets what was closed."""
+        script = f"{HWT} record -o d sh -c 'ls /proc/self/fd >f' <&- >&- 2>&-"
+        done = subprocess.run(["sh", "-c", script], cwd=self.dir, check=False, timeout=60)
+        self.assertEqual(done.returncode, 0)
+        # 0 is ls's own look at the folder, 1 is the file.
+        self.assertEqual((self.dir / "f").read_text().split(), ["0", "1"])
+        self.info(0, "-i", "d")
+        done = subprocess.run(["sh", "-c", f"{HWT} info -i d >&-"], cwd=self.dir, text=True,
+                              stderr=subprocess.PIPE, check=False, timeout=60)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("Bad file descriptor", done.stderr)
+
     def test_ready_fd(self):
         read_end, write_end = os.pipe()
         self.record("--ready-fd", write_end, "true", pass_fds=[write_end])
@@ -394,7 +407,9 @@ class Recording(Case):
 
     def test_filter_that_is_never_met(self):
         done = self.record("-i", "libnosuch.so", "-f", "f", "true")
-        self.assertIn("never met", done.stderr)
+        self.one_line(done, "libnosuch.so", "never loaded")
+        done = self.record("-i", "libc.so.6", "-f", "no_such_function", "true")
+        self.one_line(done, "libc.so.6", "no_such_function")
 
     def test_options_of_the_unit(self):
         plain = self.addresses()
