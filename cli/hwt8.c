@@ -103,19 +103,14 @@ static int list(struct listing *l, const struct recording_values *opt, int fd)
 	return status ? status : closed;
 }
 
-static int list_to(const struct hwt8_values *v, struct listing *l, const char *path)
+/* Closes fd if it is -w's file. */
+static int list_to(const struct hwt8_values *v, struct listing *l, const char *path, int fd)
 {
 	struct recording_values opt = {
 		.input = path, .sysroot = v->fsroot, .tid = NO_TID,
 	};
-	int fd = STDOUT_FILENO, status;
+	int status = list(l, &opt, fd);
 
-	if (v->file) {
-		fd = open(v->file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-		if (fd < 0)
-			return failure("%s: %s", v->file, strerror(errno));
-	}
-	status = list(l, &opt, fd);
 	if (v->file && close(fd) && status != EXIT_FAILED)
 		status = failure("%s: %s", v->file, strerror(errno));
 	return status;
@@ -158,7 +153,8 @@ static int record(const struct hwt8_values *v, char **operands, const char *outp
 	return err ? EXIT_FAILED : EXIT_OK;
 }
 
-static int record_and_list(const struct hwt8_values *v, struct listing *l, char **operands)
+static int record_and_list(const struct hwt8_values *v, struct listing *l, char **operands,
+			   int out)
 {
 	const char *dir = getenv("TMPDIR");
 	struct record_result result;
@@ -172,7 +168,7 @@ static int record_and_list(const struct hwt8_values *v, struct listing *l, char 
 	close(fd);
 	status = record(v, operands, path, &result);
 	if (status == EXIT_OK)
-		status = list_to(v, l, path);
+		status = list_to(v, l, path, out);
 	unlink(path);
 	return status ? status : host_exit_status(result.status);
 }
@@ -198,7 +194,7 @@ static int hwt8_run(const struct command *self, void *values, int noperands,
 	struct listing l = { .wanted = v->thread };
 	struct record_result result;
 	const char *bad;
-	int bad_len, status;
+	int bad_len, status, out = STDOUT_FILENO;
 
 	status = check(v, noperands);
 	if (status)
@@ -206,8 +202,14 @@ static int hwt8_run(const struct command *self, void *values, int noperands,
 	if (columns_parse(&l.columns, v->format, &bad, &bad_len))
 		return failure("-o: '%.*s' is no column; see hwt help", bad_len, bad);
 	l.columns.every = v->every;
+	/* Before the program runs: its listing may be what it is run for. */
+	if (!v->raw && v->file) {
+		out = open(v->file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+		if (out < 0)
+			return failure("%s: %s", v->file, strerror(errno));
+	}
 	if (!v->raw)
-		return record_and_list(v, &l, operands);
+		return record_and_list(v, &l, operands, out);
 	status = record(v, operands, v->file, &result);
 	return status ? status : host_exit_status(result.status);
 }

@@ -87,6 +87,9 @@ static int check_streams(struct recording *r)
 	if (r->opt->tid != NO_TID)
 		return failure("%s: there is no thread %" PRIu64 " in it; see hwt info", path,
 			       r->opt->tid);
+	if (hwt_session_info(r->session)->truncated_at)
+		return failure("%s: ends or is damaged at offset %" PRIu64 ", before any trace",
+			       path, hwt_session_info(r->session)->truncated_at);
 	return failure("%s: there is no trace in it", path);
 }
 
