@@ -194,13 +194,24 @@ void block_mark_handler(uint64_t start)
 			set_flags(b, R_HANDLER | R_ENTER);
 }
 
+/*
+ * A block that is cut short goes on at an instruction of its own.  Could its end
+ * have led there, too?
+ */
+static bool hides_a_cut(const struct run *r)
+{
+	return r->kind >= RUN_JMP_IND ||
+	       (r->target && r->target - r->start < r->end - r->start);
+}
+
 /* The flags that where the code lies gives it. vtu.lock */
 static void place(struct block_info *b, const struct listing *l)
 {
 	uint64_t start = b->real->start;
 	uint32_t where = maps_flags(start, b->real->end - start);
 
-	if ((l->atomic && vtu.parallel) || !(where & MAP_KNOWN) || where & MAP_WRITABLE)
+	if (((l->atomic && vtu.parallel) || !(where & MAP_KNOWN) || where & MAP_WRITABLE) &&
+	    hides_a_cut(b->real))
 		set_flags(b, R_CUT | R_LEAVE | R_ENTER);
 	if (signals_is_handler(start))
 		set_flags(b, R_HANDLER | R_ENTER);
