@@ -39,12 +39,39 @@ static void settle(struct vcpu *v, uint64_t ip, bool fault)
 	vcpu_leave(v, ip);
 }
 
+/*
+ * For a signal that dumps core QEMU has stopped all other vCPUs, between two
+ * blocks and for good: they cannot end their streams themselves.
+ */
+static void settle_stopped(const struct vcpu *v)
+{
+	struct vcpu *o;
+	uint32_t i;
+
+	process_quit_others(vcpu_self);
+	for (i = 0; i < vtu.nvcpus; i++) {
+		o = vtu.vcpus[i];
+		if (!o || o == v || o->mode != VCPU_LIVE ||
+		    __atomic_load_n(&o->block->state, __ATOMIC_SEQ_CST) != VTU_RUNNING)
+			continue;
+		settle(o, vtu.guest->ip(o->env), false);
+		vcpu_detach(o);
+	}
+}
+
+static bool dumps_core(int sig)
+{
+	return is_fault(sig) || sig == SIGABRT || sig == SIGQUIT || sig == SIGTRAP;
+}
+
 static int kill_by_qemu(pid_t pid, int sig)
 {
 	struct vcpu *v = vcpu_self;
 
 	if (v && v->mode == VCPU_LIVE && pid == getpid() && sig != SIGSTOP) {
 		settle(v, vtu.guest->ip(v->env), is_fault(sig));
+		if (dumps_core(sig))
+			settle_stopped(v);
 		process_exit(v, sig);
 	}
 	return kill(pid, sig);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "plugin.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -143,6 +144,8 @@ QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id,
 	err = attach(&o);
 	if (err && o.exec)
 		return 0;	/* the owner has gone: the program runs untraced */
+	if (err == -EPROTO)
+		plugin_refuse("the trace window is of another version of hwt");
 	if (err)
 		plugin_refuse("cannot map the trace window: %s", strerror(-err));
 	syscalls_init();

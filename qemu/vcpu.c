@@ -93,9 +93,12 @@ bool vcpu_attach(struct vcpu *v)
 	b->pid = vtu.pid;
 	b->tid = v->tid;
 	b->vcpu = v->index;
-	v->block = b;
 	v->served = 0;
+	/* From here on a new generation rings us; one from before is the one we have. */
+	pthread_mutex_lock(&vtu.lock);
+	v->block = b;
 	v->generation = __atomic_load_n(&vtu.generation, __ATOMIC_SEQ_CST);
+	pthread_mutex_unlock(&vtu.lock);
 	pt_unit_init(&v->unit, (struct pt_regs_file *)b->regs, NULL, &host);
 	pt_unit_set_context(&v->unit, CPL_KERNEL, 0, vtu.guest->kernel_ip);
 	vcpu_clock_sync(v);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Ends by a fatal signal: recursion without end, or another by name. */
+#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,12 +26,38 @@ static void jump_nowhere(void)
 	f();
 }
 
+static void *spin(void *arg)
+{
+	volatile unsigned long x = (unsigned long)arg;
+
+	for (;;)
+		x = x & 1 ? x * 3 + 1 : x / 2 + 7;
+	return NULL;
+}
+
+static void with_threads(int how)
+{
+	pthread_t t;
+	unsigned long i;
+
+	for (i = 0; i < 3; i++)
+		pthread_create(&t, NULL, spin, (void *)(i + 2));
+	usleep(50000);
+	if (how)
+		_exit(how);
+	abort();
+}
+
 int main(int argc, char **argv)
 {
 	const char *how = argc > 1 ? argv[1] : "recurse";
 
 	if (!strcmp(how, "recurse"))
 		return recurse(1);
+	if (!strcmp(how, "threads"))
+		with_threads(0);
+	if (!strcmp(how, "exit-threads"))
+		with_threads(9);
 	if (!strcmp(how, "abort"))
 		abort();
 	if (!strcmp(how, "term"))
