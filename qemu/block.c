@@ -209,9 +209,10 @@ static void place(struct block_info *b, const struct listing *l)
 {
 	uint64_t start = b->real->start;
 	uint32_t where = maps_flags(start, b->real->end - start);
+	bool cut = (l->atomic && vtu.parallel) || !(where & MAP_KNOWN) ||
+		   where & MAP_WRITABLE;
 
-	if (((l->atomic && vtu.parallel) || !(where & MAP_KNOWN) || where & MAP_WRITABLE) &&
-	    hides_a_cut(b->real))
+	if (cut && hides_a_cut(b->real))
 		set_flags(b, R_CUT | R_LEAVE | R_ENTER);
 	if (signals_is_handler(start))
 		set_flags(b, R_HANDLER | R_ENTER);

@@ -286,7 +286,8 @@ void code_attend(struct vcpu *v, const struct run *c)
 		return;
 	__atomic_and_fetch(&v->block->attention, ~VTU_ATTN_CODE, __ATOMIC_SEQ_CST);
 	generation = __atomic_load_n(&vtu.generation, __ATOMIC_SEQ_CST);
-	if (v->generation == generation && !__atomic_load_n(&queue_tail, __ATOMIC_RELAXED))
+	if (v->generation == generation &&
+	    !__atomic_load_n(&queue_tail, __ATOMIC_RELAXED))
 		return;
 	vcpu_leave(v, c->start);
 	code_drain(v);

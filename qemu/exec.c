@@ -94,8 +94,8 @@ static bool is_own_exe(const char *path)
 	char pid[64];
 
 	snprintf(pid, sizeof(pid), "/proc/%d/exe", vtu.pid);
-	return !strcmp(path, "/proc/self/exe") || !strcmp(path, "/proc/thread-self/exe") ||
-	       !strcmp(path, pid);
+	return !strcmp(path, "/proc/self/exe") ||
+	       !strcmp(path, "/proc/thread-self/exe") || !strcmp(path, pid);
 }
 
 /* A path that means the same after exec, when descriptors may be closed. */

@@ -17,7 +17,7 @@ struct log_insn {
 	uint64_t addr;
 	uint8_t len;
 	bool first;		/* of its block */
-	bool falls_through;	/* no transfer of control, so it retires into addr + len */
+	bool falls_through;	/* transfers no control: retires into addr + len */
 };
 
 struct execlog {

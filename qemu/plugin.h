@@ -34,12 +34,12 @@
 #define MAX_VCPUS	65536u	/* more threads than a kernel gives us */
 
 /* block_info.flags */
-#define R_LEAVE		0x01u	/* as the block that was left: its end needs a look */
-#define R_ENTER		0x02u	/* as the block that is entered: its start needs one */
-#define R_CUT		0x04u	/* may be cut short: `reached` tells whether it was */
+#define R_LEAVE		0x01u	/* leaving it needs a look at its end */
+#define R_ENTER		0x02u	/* entering it needs a look at its start */
+#define R_CUT		0x04u	/* may be cut short: `reached` tells */
 #define R_NEXT		0x08u	/* ends in a branch to what follows anyway */
-#define R_KERNEL	0x10u	/* in the kernel's page (vsyscall): holds no instruction */
-#define R_STALE		0x20u	/* the code was rewritten after it was translated */
+#define R_KERNEL	0x10u	/* in the kernel's page (vsyscall): no code */
+#define R_STALE		0x20u	/* the code was rewritten since */
 #define R_HANDLER	0x40u	/* a signal handler was installed here */
 
 /*

@@ -10,7 +10,7 @@
 
 #include "block.h"
 
-#define MAX_NESTED	64	/* signals that arrive before the first one's handler ran */
+#define MAX_NESTED	64	/* that arrive before the first one's handler ran */
 
 /* Addresses ever seen; few. vtu.lock */
 struct address_set {
@@ -74,7 +74,9 @@ static bool find_frame(struct vcpu *v, struct guest_sigframe *f)
 
 	pthread_mutex_lock(&vtu.lock);
 	found = vtu.guest->sigframe(v->env, f) && contains(&restorers, f->restorer);
-	for (depth = 0; found && depth < MAX_NESTED && contains(&handlers, f->ip); depth++) {
+	for (depth = 0; found && depth < MAX_NESTED; depth++) {
+		if (!contains(&handlers, f->ip))
+			break;
 		outer = *f;
 		if (!vtu.guest->sigframe_outer(&outer) ||
 		    !contains(&restorers, outer.restorer))

@@ -285,7 +285,8 @@ static void attend(struct vcpu *v, const struct run *c)
 	}
 	if (bits & VTU_ATTN_PARK && v->mode == VCPU_LIVE) {
 		vcpu_leave(v, c->start);
-		__atomic_and_fetch(&v->block->attention, ~VTU_ATTN_PARK, __ATOMIC_SEQ_CST);
+		__atomic_and_fetch(&v->block->attention, ~VTU_ATTN_PARK,
+				   __ATOMIC_SEQ_CST);
 		window_hook(v, VTU_HOOK_PARK, 0, 0, 0);
 	}
 }

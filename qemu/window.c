@@ -182,7 +182,7 @@ static void serve(struct vcpu *v)
 /* True: the host answered.  False: nobody will. */
 static bool await_done(struct vcpu *v, uint32_t seq)
 {
-	struct timespec piece = {VTU_LIVENESS_MS / 1000, VTU_LIVENESS_MS % 1000 * 1000000};
+	struct timespec piece = {.tv_nsec = VTU_LIVENESS_MS * 1000000l};
 	struct vtu_block *b = v->block;
 	uint32_t word;
 

@@ -21,14 +21,14 @@ struct vtu_launch {
 	const char	*qemu;		/* path of the emulator */
 	const char	*plugin;	/* path of the plugin; commas are allowed */
 	int		owner_pid, window_fd, dram_fd;
-	int		exec_tid;	/* by the plugin at exec: the caller's tid; else 0 */
-	const char	*preload;	/* LD_PRELOAD of the emulator itself, or NULL (tests) */
+	int		exec_tid;	/* at exec: the caller's tid; else 0 */
+	const char	*preload;	/* into the emulator itself, or NULL (tests) */
 	const char	*path;		/* program, as execve would get it */
 	char *const	*argv;		/* as execve would get it */
 	char *const	*envp;
 	/* results */
 	char		**qemu_argv, **qemu_envp;
-	char		*image;		/* the ELF file that runs (script: its interpreter) */
+	char		*image;		/* the ELF file (script: its interpreter) */
 };
 
 /*

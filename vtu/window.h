@@ -111,7 +111,7 @@ struct vtu_header {
 
 	/* Own cache lines: written often. */
 	uint32_t	service __attribute__((aligned(64)));	/* futex */
-	uint64_t	clock __attribute__((aligned(64)));	/* the tree's clock, ticks */
+	uint64_t	clock __attribute__((aligned(64)));	/* the tree's, ticks */
 	uint64_t	pending[VTU_MAX_BLOCKS / 64] __attribute__((aligned(64)));
 };
 
@@ -121,7 +121,7 @@ enum vtu_state {		/* block.state */
 	VTU_RUNNING,
 	VTU_SYSCALL,		/* inside a system call: quiet, flushed */
 	VTU_HOOK,		/* parked in a hook: serves its command ring */
-	VTU_GONE,		/* thread ended or detached; the host reaps and frees it */
+	VTU_GONE,		/* ended or detached; the host reaps and frees it */
 };
 
 /* block.attention */
@@ -203,7 +203,7 @@ struct vtu_block {
 	uint64_t	generation;	/* that this vCPU goes by */
 	uint64_t	clock;		/* this vCPU's clock as last published */
 	uint64_t	insns;		/* instructions retired, as last published */
-	uint32_t	faults, fault_reg;	/* register writes refused; the last one */
+	uint32_t	faults, fault_reg;	/* writes refused; the last */
 	uint32_t	pad1[4];
 
 	/* Doorbell and wake-up; `wake` is the futex that the vCPU waits on. */

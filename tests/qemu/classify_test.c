@@ -79,7 +79,7 @@ static int zydis_kind(const ZydisDecodedInstruction *i, const ZydisDecodedOperan
 
 	switch (i->meta.category) {
 	case ZYDIS_CATEGORY_COND_BR:
-		/* Transactions do not exist under QEMU; MPX's branch prefix does not matter. */
+		/* Transactions do not exist under QEMU. */
 		return i->mnemonic == ZYDIS_MNEMONIC_XBEGIN ||
 				       i->mnemonic == ZYDIS_MNEMONIC_XEND ?
 			       -1 :
@@ -120,8 +120,8 @@ static void check_one(const uint8_t *bytes, const ZydisDecodedInstruction *i,
 	x86_classify(bytes, i->length, va, &c);
 	if (c.kind != kind)
 		fail_msg("%s (%02x %02x %02x %02x): %d, not %d",
-			 ZydisMnemonicGetString(i->mnemonic), bytes[0], bytes[1], bytes[2],
-			 bytes[3], c.kind, kind);
+			 ZydisMnemonicGetString(i->mnemonic), bytes[0], bytes[1],
+			 bytes[2], bytes[3], c.kind, kind);
 	if (kind == RUN_JCC || kind == RUN_JMP || kind == RUN_CALL) {
 		ZydisCalcAbsoluteAddress(i, &op[0], va, &target);
 		assert_int_equal(c.target, target);
@@ -139,9 +139,10 @@ static void check_one(const uint8_t *bytes, const ZydisDecodedInstruction *i,
 /* Random bytes, with prefixes and the interesting opcodes more often. */
 static void make_bytes(uint8_t *b)
 {
-	static const uint8_t likely[] = {0x0f, 0xff, 0xe8, 0xe9, 0xeb, 0xc3, 0xf3, 0xf2, 0xf0,
-					 0x66, 0x48, 0x86, 0x87, 0xa4, 0xab, 0xe3, 0x74, 0xcc,
-					 0xcd, 0xca, 0xc4, 0x62, 0x67, 0x2e};
+	static const uint8_t likely[] = {
+		0x0f, 0xff, 0xe8, 0xe9, 0xeb, 0xc3, 0xf3, 0xf2, 0xf0, 0x66, 0x48, 0x86,
+		0x87, 0xa4, 0xab, 0xe3, 0x74, 0xcc, 0xcd, 0xca, 0xc4, 0x62, 0x67, 0x2e,
+	};
 	uint64_t r = next_random();
 	int i, n = r & 3;
 
@@ -195,11 +196,13 @@ static const uint8_t cc_base[OPS] = {6, 10, 14, 18, 22, 26, 30, 34, 38};
 } while (0)
 #define STEP(text, r, y, carry, f) \
 	__asm__ volatile("bt $0, %k3\n" text "\npushfq\npop %1" \
-			 : "+q"(r), "=&r"(f) : "q"((__typeof__(r))(y)), "q"(carry) : "cc", "memory")
+			 : "+q"(r), "=&r"(f) : "q"((__typeof__(r))(y)), "q"(carry) \
+			 : "cc", "memory")
 
 static void check_flags(int op, int width)
 {
-	uint64_t x = next_random(), y = next_random(), result, f, carry = next_random() & 1;
+	uint64_t x = next_random(), y = next_random(), carry = next_random() & 1;
+	uint64_t result, f;
 	struct guest_env env;
 
 	if (next_random() % 4 == 0)	/* borders: equal, zero, sign */

@@ -276,8 +276,8 @@ static void error(struct decoded *d, struct pt_insn_decoder *dec, int err, uint6
 
 	pt_insn_get_offset(dec, &off);
 	if (!d->errors++)
-		snprintf(d->first_error, sizeof(d->first_error), "%s at offset %#llx, ip %#llx",
-			 pt_errstr(pt_errcode(err)), (unsigned long long)off,
+		snprintf(d->first_error, sizeof(d->first_error),
+			 "%s at offset %#llx, ip %#llx", pt_errstr(pt_errcode(err)), (unsigned long long)off,
 			 (unsigned long long)ip);
 }
 
@@ -300,7 +300,8 @@ static int events(struct walk *w, struct pt_insn_decoder *dec, int status)
 		if (ev.type == ptev_overflow)
 			w->d->gaps++;
 		if (ev.type == ptev_enabled && w->nenabled < w->enables.n)
-			advance(&w->code, generation_at(w->s, w->enables.v[w->nenabled++]));
+			advance(&w->code,
+				generation_at(w->s, w->enables.v[w->nenabled++]));
 	}
 	return status;
 }

@@ -255,7 +255,8 @@ static void handle(struct owner *w, uint32_t n)
 	if (b->hook_type == VTU_HOOK_PARK) {
 		w->parks++;
 		if (w->o.own_stop) {	/* a STOP and a START at one place */
-			command(w, n, MSR_RTIT_CTL, reg(b, MSR_RTIT_CTL) & ~RTIT_CTL_TRACEEN);
+			command(w, n, MSR_RTIT_CTL,
+				reg(b, MSR_RTIT_CTL) & ~RTIT_CTL_TRACEEN);
 			command(w, n, MSR_RTIT_STATUS, 0);
 			command(w, n, MSR_RTIT_CTL, reg(b, MSR_RTIT_CTL));
 			ring_bell(w, n);
@@ -351,7 +352,8 @@ static int spawn(struct owner *w)
 	struct vtu_launch l = {
 		.qemu = w->o.qemu, .plugin = w->o.plugin, .owner_pid = getpid(),
 		.window_fd = w->window_fd, .dram_fd = w->dram_fd,
-		.preload = getenv("VTU_E2E_PRELOAD"), .path = w->o.argv[0], .argv = w->o.argv, .envp = w->o.envp,
+		.preload = getenv("VTU_E2E_PRELOAD"),
+		.path = w->o.argv[0], .argv = w->o.argv, .envp = w->o.envp,
 	};
 	int err = vtu_launch_prepare(&l);
 
@@ -430,7 +432,8 @@ int owner_run(struct owner *w, const struct owner_options *o)
 			gone = true;
 		if (!gone)
 			act(w, start, &parked);
-		syscall(SYS_futex, &w->window->service, FUTEX_WAIT, seen, &piece, NULL, 0);
+		syscall(SYS_futex, &w->window->service, FUTEX_WAIT, seen, &piece, NULL,
+			0);
 	}
 	serve(w);
 	for (n = 0; n < NBLOCKS; n++)

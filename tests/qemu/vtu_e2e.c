@@ -24,7 +24,7 @@ struct expect {
 	int processes;
 	bool prefix;		/* the log may go on: threads killed while running */
 	uint64_t insns;		/* exactly; 0: any */
-	uint64_t taken, not_taken;	/* TNT bits of the first thread, exactly; 0: any */
+	uint64_t taken, not_taken;	/* TNT bits of the first thread; 0: any */
 	bool single_step;	/* compare with the emulator's own log, too */
 	bool record_only;	/* no log, no decoding: for its cost */
 };
@@ -50,12 +50,13 @@ static void dump(const char *name, const struct addresses *a, size_t at)
 
 	fprintf(stderr, "  %s:", name);
 	for (; i < a->n && i < at + 6; i++)
-		fprintf(stderr, "%s%llx", i == at ? " >" : " ", (unsigned long long)a->v[i]);
+		fprintf(stderr, "%s%llx", i == at ? " >" : " ",
+			(unsigned long long)a->v[i]);
 	fprintf(stderr, "\n");
 }
 
-static void compare(int pid, int tid, const struct decoded *d, const struct addresses *log,
-		    const struct expect *x)
+static void compare(int pid, int tid, const struct decoded *d,
+		    const struct addresses *log, const struct expect *x)
 {
 	size_t i, n = d->a.n < log->n ? d->a.n : log->n;
 
@@ -103,8 +104,8 @@ static void check_thread(struct owner *w, const struct stream *first,
 			fclose(raw);
 	}
 	if (getenv("VTU_E2E_VERBOSE"))
-		fprintf(stderr, "%d/%d: %zu insns, %zu logged, %zu streams, %zu bytes\n", pid,
-			tid, d.a.n, log.n, n, first->size);
+		fprintf(stderr, "%d/%d: %zu insns, %zu logged, %zu streams, %zu bytes\n",
+			pid, tid, d.a.n, log.n, n, first->size);
 	free(d.a.v);
 	free(log.v);
 }
@@ -151,7 +152,8 @@ static void check(struct owner *w, const struct expect *x)
 		if (taken != x->taken || not_taken != x->not_taken)
 			fail("%llu branches taken and %llu not, instead of %llu and %llu",
 			     (unsigned long long)taken, (unsigned long long)not_taken,
-			     (unsigned long long)x->taken, (unsigned long long)x->not_taken);
+			     (unsigned long long)x->taken,
+			     (unsigned long long)x->not_taken);
 	}
 	if (!insns)
 		fail("nothing was decoded");

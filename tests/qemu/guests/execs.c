@@ -45,8 +45,12 @@ static int run(int dirfd, const char *path, int flags, const char *arg)
 			execve(path, argv, envp);
 		else
 			syscall(SYS_execveat, dirfd, path, argv, envp, flags);
-		_exit(errno == ENOENT ? 101 : errno == EACCES ? 102 : errno == ENOEXEC ? 103 :
-		      errno == ENOTDIR ? 104 : errno == EFAULT ? 105 : 110);
+		_exit(errno == ENOENT	? 101 :
+		      errno == EACCES	? 102 :
+		      errno == ENOEXEC	? 103 :
+		      errno == ENOTDIR	? 104 :
+		      errno == EFAULT	? 105 :
+					  110);
 	}
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;

@@ -2,8 +2,8 @@
 /*
  * Flow that is easy to get wrong: branches to the next instruction, REP, an
  * instruction over a page's end, split locks before returns and loops,
- * blocks that rewrite themselves, syscall; ret, LOOP, the vsyscall page.  No library, no relocation: the same
- * addresses in each run.
+ * blocks that rewrite themselves, syscall; ret, LOOP, the vsyscall page.  No
+ * library, no relocation: the same addresses in each run.
  */
 	.text
 	.globl	_start

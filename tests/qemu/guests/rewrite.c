@@ -17,8 +17,9 @@ static atomic_int stop, calls;
 /* cmp $imm, %edi; jl 1f; mov $a, %eax; ret; 1: mov $b, %eax; ret */
 static void write_function(unsigned char *p, int imm, int a, int b)
 {
-	static const unsigned char code[] = {0x81, 0xff, 0, 0, 0, 0, 0x7c, 6, 0xb8, 0, 0, 0,
-					     0, 0xc3, 0xb8, 0, 0, 0, 0, 0xc3};
+	static const unsigned char code[] = {
+		0x81, 0xff, 0, 0, 0, 0, 0x7c, 6, 0xb8, 0, 0, 0, 0, 0xc3, 0xb8, 0, 0, 0, 0, 0xc3,
+	};
 
 	memcpy(p, code, sizeof(code));
 	memcpy(p + 2, &imm, 4);
@@ -33,7 +34,9 @@ static void write_function(unsigned char *p, int imm, int a, int b)
 static int self_modify(unsigned char *p, int value)
 {
 	/* mov %dil, 4(%rip) -> imm8 of: mov $0, %eax; ret */
-	static const unsigned char code[] = {0x40, 0x88, 0x3d, 1, 0, 0, 0, 0xb8, 0, 0, 0, 0, 0xc3};
+	static const unsigned char code[] = {
+		0x40, 0x88, 0x3d, 1, 0, 0, 0, 0xb8, 0, 0, 0, 0, 0xc3,
+	};
 
 	if (p[12] != 0xc3)
 		memcpy(p, code, sizeof(code));

@@ -48,7 +48,8 @@ static int many(int n)
 	int i;
 
 	for (i = 0; i < n; i++) {
-		if (pthread_create(&t, NULL, nothing, &i) || pthread_join(t, &r) || r != &i)
+		if (pthread_create(&t, NULL, nothing, &i) || pthread_join(t, &r) ||
+		    r != &i)
 			return 1;
 	}
 	return 0;
