@@ -28,9 +28,11 @@ strip -o stripped pie
 # Symbols in .gnu_debugdata only.
 objcopy --only-keep-debug pie mini
 strip --strip-debug mini
-rm -f mini.xz
-xz -f mini
-objcopy --add-section .gnu_debugdata=mini.xz stripped debugdata
+rm -f mini.xz debugdata
+if command -v xz >/dev/null; then
+	xz -f mini
+	objcopy --add-section .gnu_debugdata=mini.xz stripped debugdata
+fi
 # Symbols in a file of their own, under a root where Debian would put it.
 mkdir -p root/bin
 cp stripped root/bin/prog
