@@ -501,7 +501,7 @@ static void a18_bad_instruction(void **state)
 
 static void a19_loop_without_packets(void **state)
 {
-	struct stream *s = stream_new(0x1000);
+	struct stream *s;
 	static const char *const ends[] = {
 		"6d 00 20 00 00 00 00", "06", "6d 00 20 00 00 00 00 02 f3",
 	};
