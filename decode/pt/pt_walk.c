@@ -290,18 +290,36 @@ static int pgd_jcc_way(const struct pt_decoder *d, const struct pt_block *b)
 	return out[0] == out[1] ? -1 : out[1];
 }
 
+/*
+ * TIP.PGD without an address: the CPU left the context, by a far transfer, or a
+ * range, where silicon forgets the address (SKL014).
+ */
+static bool may_leave_unsaid(const struct pt_decoder *d, const struct pt_block *b)
+{
+	return b->b.kind == BLOCK_SYSCALL || b->b.kind == BLOCK_FAR || d->config.nranges;
+}
+
 static struct step step_branch(const struct pt_decoder *d, const struct pt_block *b)
 {
 	struct step s = {.ninsn = b->b.ninsn, .branch = true, .done = true};
-	bool pgd = d->walk.kind == PT_WALK_PGD || d->walk.kind == PT_WALK_PGD_IP;
 
-	if (!pgd)
-		s.error = d->walk.kind == PT_WALK_IP ? TRACE_ERR_FUP : TRACE_ERR_UNEXPECTED;
-	else if (b->checked == PT_OP_JCC) {
-		s.way = pgd_jcc_way(d, b);
-		if (s.way < 0)
+	switch (d->walk.kind) {
+	case PT_WALK_PGD:
+	case PT_WALK_PGD_IP:
+		if (b->checked == PT_OP_JCC) {
+			s.way = pgd_jcc_way(d, b);
+			s.taken = s.way == 1;
+			if (s.way < 0)
+				s.error = TRACE_ERR_UNEXPECTED;
+		} else if (d->walk.kind == PT_WALK_PGD && !may_leave_unsaid(d, b)) {
 			s.error = TRACE_ERR_UNEXPECTED;
-		s.taken = s.way == 1;
+		}
+		break;
+	case PT_WALK_IP:
+		s.error = TRACE_ERR_FUP;
+		break;
+	default:
+		s.error = TRACE_ERR_UNEXPECTED;
 	}
 	return s;
 }

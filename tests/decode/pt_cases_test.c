@@ -285,6 +285,21 @@ static void a11_branches_out_of_filter(void **state)
 	expect(s, "[sync] [on 1010] 1010 [off 0]");
 }
 
+static void a10_indirect_branch_without_address(void **state)
+{
+	struct stream *s = filtered();
+
+	/* Out of a known range: that is where it went.  Else no such packet exists. */
+	put_sync(s, 0x1006);
+	put_pgd_noip(s);
+	expect(s, "[sync] [on 1006] 1006 1007 [off 0]");
+	s = filtered();
+	s->config.nranges = 0;
+	put_sync(s, 0x1006);
+	put_pgd_noip(s);
+	expect(s, "[sync] [on 1006] [error unexpected 1007 @27]");
+}
+
 static void a12_entry_has_no_source(void **state)
 {
 	struct stream *s = calls();
@@ -955,6 +970,7 @@ int main(void)
 		cmocka_unit_test(a08_enable_missing),
 		cmocka_unit_test(a08_disable_missing),
 		cmocka_unit_test(a10_call_out_of_filter),
+		cmocka_unit_test(a10_indirect_branch_without_address),
 		cmocka_unit_test(a11_fall_out_of_filter),
 		cmocka_unit_test(a11_branches_out_of_filter),
 		cmocka_unit_test(a12_entry_has_no_source),
