@@ -267,7 +267,8 @@ void process_forked(struct vcpu *v)
 	int parent_pid = vtu.pid, parent_tid = v->tid;
 
 	vtu.pid = getpid();
-	if (vtu.inert || !(vtu.flags & VTU_F_FOLLOW)) {
+	/* The owner may have come to want children since the start. */
+	if (vtu.inert || !(vtu.window->flags & VTU_F_FOLLOW)) {
 		vtu.inert = true;
 		v->mode = VCPU_OFF;
 		return;

@@ -240,10 +240,10 @@ void syscalls_enter(qemu_plugin_id_t id, unsigned int index, int64_t num, uint64
 	v->arg[4] = a5;
 	v->arg[5] = a6;
 	vcpu_syscall(v);
+	/* Quiet from here on: what follows may wait for another thread's hook. */
+	window_set_state(v->block, VTU_SYSCALL);
 	if (handlers[v->call].before)
 		handlers[v->call].before(v);
-	if (v->mode == VCPU_LIVE)
-		window_set_state(v->block, VTU_SYSCALL);
 }
 
 void syscalls_return(qemu_plugin_id_t id, unsigned int index, int64_t num, int64_t ret)
