@@ -162,6 +162,7 @@ int embedded_spawn(void *host, const char *path, char *const argv[], pid_t *pid,
 	struct vtu_launch l = {
 		.qemu = e->qemu, .plugin = e->plugin, .owner_pid = getpid(),
 		.window_fd = e->window_fd, .dram_fd = e->dram.fd,
+		.preload = getenv("HWT_EMULATOR_PRELOAD"),
 		.argv = argv, .envp = environ,
 	};
 	struct target *t;

@@ -352,7 +352,7 @@ static int spawn(struct owner *w)
 	struct vtu_launch l = {
 		.qemu = w->o.qemu, .plugin = w->o.plugin, .owner_pid = getpid(),
 		.window_fd = w->window_fd, .dram_fd = w->dram_fd,
-		.preload = getenv("VTU_E2E_PRELOAD"),
+		.preload = getenv("HWT_EMULATOR_PRELOAD"),
 		.path = w->o.argv[0], .argv = w->o.argv, .envp = w->o.envp,
 	};
 	int err = vtu_launch_prepare(&l);
