@@ -7,7 +7,7 @@
  *
  * --log      the unit's independent log of retired addresses
  * --ipt      libipt's instruction decoder on the same bytes; --ipt-blocks
- * --perf     `perf script --itrace=i1i -F ip` (must be installed)
+ * --perf     `perf script --itrace=i1i -F tid,ip` (must be installed)
  * --within   every address lies in one of these ranges (START to END, the last
  *            byte); what --log has elsewhere is skipped
  * --at       ADDR was executed COUNT times in all
@@ -20,7 +20,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "source.h"
@@ -30,6 +29,7 @@
 
 struct options {
 	const char	*file, *log;
+	char		dir[64];	/* perf's addresses */
 	bool		ipt, ipt_blocks, perf;
 	uint64_t	gaps;
 	uint64_t	start[MAX_RANGES], end[MAX_RANGES];
@@ -129,28 +129,6 @@ static int compare(struct source *x, struct source *y, const struct options *onl
 	return x->errors || y->errors;
 }
 
-/* perf decodes one thread at a time: --tid, addresses in order of its samples. */
-static struct source *source_perf(const char *file, uint32_t tid, pid_t *child)
-{
-	char tids[16];
-	int p[2];
-
-	snprintf(tids, sizeof(tids), "%u", tid);
-	if (pipe(p) < 0)
-		return NULL;
-	*child = fork();
-	if (*child == 0) {
-		dup2(p[1], 1);
-		close(p[0]);
-		close(p[1]);
-		execlp("perf", "perf", "script", "--itrace=i1i", "-F", "ip", "--tid", tids,
-		       "-i", file, (char *)NULL);
-		_exit(127);
-	}
-	close(p[1]);
-	return source_text(p[0]);
-}
-
 static int with(struct options *o, struct hwt_stream *st, struct source *other,
 		const struct options *only, const char *who)
 {
@@ -166,22 +144,6 @@ static int with(struct options *o, struct hwt_stream *st, struct source *other,
 	}
 	ours->close(ours);
 	other->close(other);
-	return bad;
-}
-
-static int with_perf(struct options *o, struct hwt_stream *st, const char *who)
-{
-	struct source *perf;
-	pid_t child = -1;
-	int bad, status;
-
-	perf = source_perf(o->file, hwt_stream_info(st)->tid, &child);
-	bad = with(o, st, perf, NULL, who);
-	waitpid(child, &status, 0);
-	if (WIFEXITED(status) && WEXITSTATUS(status)) {
-		printf("%s: perf script exits %d\n", who, WEXITSTATUS(status));
-		bad = 1;
-	}
 	return bad;
 }
 
@@ -219,7 +181,7 @@ static int check_stream(struct options *o, struct hwt_stream *st)
 	if (o->ipt_blocks)
 		bad |= with(o, st, source_ipt(st, 1), NULL, who);
 	if (o->perf)
-		bad |= with_perf(o, st, who);
+		bad |= with(o, st, source_perf(o->dir, info->tid), NULL, who);
 	if (o->nranges || o->nat)
 		bad |= scan(o, st, who);
 	return bad;
@@ -267,6 +229,21 @@ static int parse(struct options *o, int argc, char **argv)
 	return o->file ? 0 : -1;
 }
 
+static int prepare_perf(struct options *o)
+{
+	strcpy(o->dir, "/tmp/flow_check.XXXXXX");
+	return !mkdtemp(o->dir) || perf_decode(o->file, o->dir);
+}
+
+static void remove_perf(struct options *o)
+{
+	char command[128];
+
+	snprintf(command, sizeof(command), "rm -rf %s", o->dir);
+	if (system(command))
+		fprintf(stderr, "flow_check: %s stays\n", o->dir);
+}
+
 static void warn(void *ctx, const char *text)
 {
 	fprintf(stderr, "flow_check: %s\n", text);
@@ -293,6 +270,8 @@ int main(int argc, char **argv)
 		printf("no streams\n");
 		bad = 1;
 	}
+	if (o.perf)
+		bad |= prepare_perf(&o);
 	for (i = 0; i < hwt_session_nstreams(s); i++)
 		bad |= check_stream(&o, hwt_session_stream(s, i));
 	for (i = 0; i < o.nat; i++) {
@@ -302,6 +281,8 @@ int main(int argc, char **argv)
 			bad = 1;
 		}
 	}
+	if (o.perf)
+		remove_perf(&o);
 	hwt_session_close(s);
 	return bad;
 }

@@ -11,6 +11,10 @@
 
 #include "session/session.h"
 
+/* Layout of the log (qemu/execlog.h), told here a second time on purpose. */
+#define LOG_MAGIC	0x31474f4c54574875ull
+#define LOG_DATA	4096u
+
 struct source {
 	const char *name;
 	/* Fills at most n addresses: how many, 0 the end, -1 an error (said). */
@@ -24,8 +28,11 @@ struct source {
 struct source *source_ours(struct hwt_stream *st);
 struct source *source_log(const char *dir, uint32_t pid, uint32_t tid);
 /* blocks: libipt's block decoder, else its instruction decoder. */
+/* A file of addresses in the layout of the log. */
+struct source *source_file(const char *name, const char *path);
 struct source *source_ipt(struct hwt_stream *st, int blocks);
-/* Addresses as text, one a line (perf script): reads fd to its end. */
-struct source *source_text(int fd);
+/* Decodes `file` by perf, a file a thread into dir: 0, -1 (said). Then each one. */
+int perf_decode(const char *file, const char *dir);
+struct source *source_perf(const char *dir, uint32_t tid);
 
 #endif

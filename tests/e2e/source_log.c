@@ -10,10 +10,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The file's layout, told here a second time on purpose. */
-#define LOG_MAGIC	0x31474f4c54574875ull
-#define LOG_DATA	4096u
-
 struct log {
 	struct source	s;
 	const uint8_t	*map;
@@ -63,21 +59,27 @@ static int map_log(struct log *l, const char *path)
 	return head[0] == LOG_MAGIC && l->count <= (l->size - LOG_DATA) / 8 ? 0 : -1;
 }
 
-struct source *source_log(const char *dir, uint32_t pid, uint32_t tid)
+struct source *source_file(const char *name, const char *path)
 {
 	struct log *l = calloc(1, sizeof(*l));
-	char path[4200];
 
 	if (!l)
 		return NULL;
-	l->s.name = "log";
+	l->s.name = name;
 	l->s.next = log_next;
 	l->s.close = log_close;
-	snprintf(path, sizeof(path), "%s/log.%u.%u", dir, pid, tid);
 	if (map_log(l, path)) {
 		fprintf(stderr, "%s: no log, or not one\n", path);
 		log_close(&l->s);
 		return NULL;
 	}
 	return &l->s;
+}
+
+struct source *source_log(const char *dir, uint32_t pid, uint32_t tid)
+{
+	char path[4200];
+
+	snprintf(path, sizeof(path), "%s/log.%u.%u", dir, pid, tid);
+	return source_file("log", path);
 }
