@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "embedded/embedded.h"
 
@@ -23,6 +22,7 @@ struct host_class {
 	int (*dev_open)(void *host, const char *name, void **dev);
 	int (*dev_ioctl)(void *dev, unsigned long request, void *arg);
 	int (*dev_mmap)(void *dev, size_t length, off_t offset, void **out);
+	int (*dev_munmap)(void *dev, void *addr, size_t length);
 	int (*dev_poll)(void *dev, int timeout_ms);
 	void (*dev_close)(void *dev);
 };
@@ -39,6 +39,7 @@ static const struct host_class hosts[] = {
 		.dev_open = embedded_dev_open,
 		.dev_ioctl = embedded_dev_ioctl,
 		.dev_mmap = embedded_dev_mmap,
+		.dev_munmap = embedded_dev_munmap,
 		.dev_poll = embedded_dev_poll,
 		.dev_close = embedded_dev_close,
 	},
@@ -144,8 +145,7 @@ int hwt_dev_mmap(struct hwt_dev *dev, size_t length, off_t offset, void **out)
 
 int hwt_dev_munmap(struct hwt_dev *dev, void *addr, size_t length)
 {
-	(void)dev;
-	return munmap(addr, length) < 0 ? -errno : 0;
+	return dev->c->dev_munmap(dev->priv, addr, length);
 }
 
 int hwt_dev_poll(struct hwt_dev *dev, int timeout_ms)

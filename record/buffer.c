@@ -31,6 +31,11 @@ static int give_back(struct buffer *b)
 	if (b->ctx->r->opt->ring)
 		return 0;
 	err = hwt_dev_ioctl(b->ctx->dev, HWT_IOC_SVC_BUF, &svc);
+	if (err == -EOPNOTSUPP)
+		return recorder_fail(b->ctx->r, -EINVAL,
+				     "a buffer of %zu bytes is too small to be read while it "
+				     "is written: at least two pages, or --ring",
+				     b->ctx->r->bufsize);
 	/* The thread may be gone, and its buffer with it. */
 	return err == -ENOENT || err == -ESRCH ? 0 : err;
 }

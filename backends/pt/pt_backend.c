@@ -139,7 +139,7 @@ static bool has_room(const struct hwt_buffer *b)
 	if (may_hold(b))
 		need += b->backend->bus->skid;
 	if (s->topa.ngranules == 1)
-		return b->head == b->tail;
+		return b->head == b->tail;	/* STOP is at its only end */
 	return b->head + need <= b->tail + b->bufsize;
 }
 
@@ -299,6 +299,9 @@ static int pt_svc_buf(struct hwt_context *ctx, const void *data, size_t size, in
 	b = hwt_context_buffer(ctx, svc.buf_id);
 	if (!b)
 		return -ENOENT;
+	/* The skid after the one interrupt would always hit unread data. */
+	if (may_hold(b) && ((struct pt_save *)b->priv)->topa.ngranules == 1)
+		return -EOPNOTSUPP;
 	hwt_spin_lock(&b->lock, flags);
 	if (svc.tail < b->tail || svc.tail > b->head) {
 		err = -EINVAL;

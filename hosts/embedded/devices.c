@@ -19,6 +19,7 @@ struct node {
 	struct hwt_buffer	*buffer;
 	bool			gone;
 	int			refs;
+	int			users;		/* descriptors and mappings of clients */
 	struct node		*next;
 };
 
@@ -79,6 +80,19 @@ void embedded_node_destroy(void *host, struct hwt_node *node)
 	pthread_mutex_unlock(&e->lock);
 }
 
+/* One more or one less descriptor or mapping; the last one lets core reclaim. */
+static void node_use(struct node *n, int change)
+{
+	bool idle;
+
+	pthread_mutex_lock(&n->e->lock);
+	n->users += change;
+	idle = !n->users;
+	pthread_mutex_unlock(&n->e->lock);
+	if (idle && n->buffer)
+		hwt_buffer_idle(n->e->core, n->ctx, n->buffer);
+}
+
 static struct node *node_by_name(struct embedded *e, const char *name)
 {
 	struct node *n;
@@ -117,6 +131,8 @@ int embedded_dev_open(void *host, const char *name, void **dev)
 		free(d);
 		return err;
 	}
+	if (d->node)
+		node_use(d->node, 1);
 	*dev = d;
 	return 0;
 }
@@ -129,6 +145,7 @@ void embedded_dev_close(void *dev)
 
 	if (d->node) {
 		embedded_cred(&cred);
+		node_use(d->node, -1);
 		hwt_node_close(e->core, &cred, d->node->ctx);
 		pthread_mutex_lock(&e->lock);
 		node_unref(d->node);
@@ -157,7 +174,7 @@ int embedded_dev_ioctl(void *dev, unsigned long request, void *arg)
 		return -EFAULT;
 	err = hwt_ioctl(d->e->core, &cred, d->node ? d->node->ctx : NULL,
 			d->node ? d->node->buffer : NULL, (unsigned int)request, &copy);
-	if ((!err || err == -EINVAL) && _IOC_DIR(request) & _IOC_READ && size &&
+	if ((!err || err == -EINVAL || err == -ENXIO) && _IOC_DIR(request) & _IOC_READ && size &&
 	    hwt_copyout(copy.bytes, (uint64_t)(uintptr_t)arg, size))
 		return -EFAULT;
 	return err;
@@ -182,7 +199,18 @@ int embedded_dev_mmap(void *dev, size_t length, off_t offset, void **out)
 		 (off_t)dram_offset(&d->e->dram, pages) + offset);
 	if (p == MAP_FAILED)
 		return -errno;
+	node_use(d->node, 1);
 	*out = p;
+	return 0;
+}
+
+int embedded_dev_munmap(void *dev, void *addr, size_t length)
+{
+	struct device *d = dev;
+
+	if (munmap(addr, length) < 0)
+		return -errno;
+	node_use(d->node, -1);
 	return 0;
 }
 

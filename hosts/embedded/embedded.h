@@ -149,6 +149,7 @@ int embedded_fd(void *host, pid_t pid);
 int embedded_dev_open(void *host, const char *name, void **dev);
 int embedded_dev_ioctl(void *dev, unsigned long request, void *arg);
 int embedded_dev_mmap(void *dev, size_t length, off_t offset, void **out);
+int embedded_dev_munmap(void *dev, void *addr, size_t length);
 int embedded_dev_poll(void *dev, int timeout_ms);
 void embedded_dev_close(void *dev);
 

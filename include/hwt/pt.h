@@ -53,7 +53,12 @@ struct pt_cpu_config2 {
 	struct ipf_range	more[PT_IP_FILTER_MAX_RANGES2 - PT_IP_FILTER_MAX_RANGES];
 };
 
-/* HWT_IOC_SVC_BUF's `data` for "pt": everything before `tail` was read. */
+/*
+ * HWT_IOC_SVC_BUF's `data` for "pt": everything before `tail` was read.
+ * -EINVAL: unknown version, a tail that goes back or passes what was written;
+ * -ENOENT: no such buffer; -EOPNOTSUPP: on the embedded host a buffer of one
+ * page can only be a ring.
+ */
 struct pt_svc_buf {
 	int		buf_id;		/* as in the BUFFER record */
 	int		reserved;
