@@ -206,6 +206,7 @@ static inline void fast_begin(struct pt_decoder *d, struct fast *f, struct run_c
 	}
 	c->offset = offset;
 	d->at = offset;
+	d->after_cr3 = false;
 }
 
 static inline unsigned int fast_flow_tnt(struct pt_decoder *d, struct fast *f,
@@ -289,7 +290,6 @@ bool pt_walk_fast(struct pt_decoder *d)
 	d->entry = entry;
 	if (p == d->p)
 		return false;
-	d->after_cr3 = false;
 	d->offset += p - d->p;
 	d->p = p;
 	return true;
