@@ -165,15 +165,21 @@ static int save_all(struct recorder *r)
 	return err ? err : sink_flush(&r->sink);
 }
 
+static void has_ended(struct recorder *r, int status)
+{
+	r->ended = true;
+	r->result->status = status;
+	r->result->ended_ns = now_ns();
+	if (r->opt->spawned)
+		r->opt->spawned(r->opt->spawned_ctx, 0);
+}
+
 static void look_for_end(struct recorder *r)
 {
 	int status;
 
-	if (r->ended || hwt_target_wait(r->opt->host, r->pid, 0, &status) != 1)
-		return;
-	r->ended = true;
-	r->result->status = status;
-	r->result->ended_ns = now_ns();
+	if (!r->ended && hwt_target_wait(r->opt->host, r->pid, 0, &status) == 1)
+		has_ended(r, status);
 }
 
 static bool target_context_open(const struct recorder *r)
@@ -239,13 +245,9 @@ static void let_run(struct recorder *r)
 	if (r->hwt)
 		hwt_dev_close(r->hwt);
 	r->hwt = NULL;
-	while (!r->ended && hwt_target_wait(r->opt->host, r->pid, -1, &status) != 1)
-		;
-	if (!r->ended) {
-		r->ended = true;
-		r->result->status = status;
-		r->result->ended_ns = now_ns();
-	}
+	while (!r->ended)
+		if (hwt_target_wait(r->opt->host, r->pid, -1, &status) == 1)
+			has_ended(r, status);
 }
 
 /* Nothing of it has run yet. */

@@ -55,7 +55,10 @@ struct record_options {
 	const char	*path;		/* program */
 	char *const	*argv;
 	const char *const *cmdline;	/* of hwt itself, for the header */
-	/* Called with the target's pid before it runs; may be NULL. */
+	/*
+	 * Called with the target's pid before it runs, and with 0 when it has
+	 * ended and its pid may be another's; may be NULL.
+	 */
 	void (*spawned)(void *ctx, pid_t pid);
 	void		*spawned_ctx;
 	/* Not 0: do not wait for children that outlive the target; may be NULL. */

@@ -451,6 +451,67 @@ class Recording(Case):
         self.assertGreater(json.loads(facts.stdout)["summary"]["instructions"], 1000)
 
 
+@unittest.skipUnless(os.environ.get("HWT_TEST_FULL"), "only with HWT_TEST_FULL=1")
+class Full(Case):
+    """What takes long: in make check-full."""
+
+    LOOP = "SECONDS=0; while [ $SECONDS -lt 3 ]; do :; done"
+
+    def test_5000_threads(self):
+        source = """#include <pthread.h>
+            static void *f(void *p) { return p; }
+            int main(void) { pthread_t t; int i;
+                for (i = 0; i < 5000; i++) { pthread_create(&t, 0, f, 0);
+                                             pthread_join(t, 0); } return 0; }"""
+        self.record(compile_c(self.dir, "prog", source, "-pthread"))
+        facts = self.info()
+        self.assertEqual(len(facts["threads"]), 5001)
+        self.assertEqual(facts["summary"]["lost_bytes"], 0)
+
+    def readable(self, when):
+        """By hwt and by perf, up to where the writer was stopped."""
+        done = hwt("info", "--json", cwd=self.dir)
+        if when < 0.2 and "no trace" in done.stderr:
+            return 0
+        self.assertIn(done.returncode, (0, 3), done.stderr)
+        summary = json.loads(done.stdout)["summary"]
+        self.assertEqual(summary["errors"], 0, done.stderr)
+        if shutil.which("perf"):
+            perf = subprocess.run(["perf", "script", "-i", "hwt.data", "--itrace=i1000i",
+                                   "-F", "ip"], cwd=self.dir, capture_output=True,
+                                  check=False)
+            self.assertEqual(perf.returncode, 0, perf.stderr)
+        return summary["instructions"]
+
+    def test_hwt_killed_at_20_moments(self):
+        seen = 0
+        for moment in range(20):
+            when = 0.05 + moment * 0.05
+            with subprocess.Popen([HWT, "record", "-q", "bash", "-c", self.LOOP],
+                                  cwd=self.dir) as process:
+                time.sleep(when)
+                process.kill()
+            if (self.dir / "hwt.data").exists():
+                seen = max(seen, self.readable(when))
+        self.assertGreater(seen, 1000000)
+
+    def test_target_killed_at_20_moments(self):
+        seen = 0
+        for moment in range(20):
+            when = 0.05 + moment * 0.05
+            with subprocess.Popen([HWT, "record", "-q", "bash", "-c",
+                                   f"(sleep {when}; kill -KILL $$) & " + self.LOOP],
+                                  cwd=self.dir) as process:
+                self.assertEqual(process.wait(60), 137)
+            seen = max(seen, self.readable(when))
+            self.assertTrue(self.info_complete())
+        self.assertGreater(seen, 1000000)
+
+    def info_complete(self):
+        done = hwt("info", "--json", cwd=self.dir)
+        return json.loads(done.stdout)["recording"]["complete"]
+
+
 class Hwt8(Case):
     """hwt(8)'s own form."""
 

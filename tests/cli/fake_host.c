@@ -201,60 +201,90 @@ static void step_fork(struct hwt_host *h, struct fcontext *ctx, const struct fak
 	wait_woken(h, ctx, parent);
 }
 
+static void step_thread(struct hwt_host *h, struct fcontext *ctx, const struct fake_step *s)
+{
+	struct hwt_rec_thread thread = { .tid = s->tid };
+	struct fbuffer *b = buffer_make(h, ctx, s->tid);
+
+	queue(h, ctx, HWT_REC_THREAD_CREATE, s->tid, 0, &thread, sizeof(thread), NULL);
+	/* As a host that lets a thread run once its buffer is known. */
+	while (!ctx->gone && !b->full_mode && !h->opt.free_threads)
+		pthread_cond_wait(&h->changed, &h->lock);
+}
+
+static void step_thread_exit(struct hwt_host *h, struct fcontext *ctx,
+			     const struct fake_step *s)
+{
+	struct hwt_rec_thread thread = { .tid = s->tid };
+
+	queue(h, ctx, HWT_REC_THREAD_EXIT, s->tid, 0, &thread, sizeof(thread), NULL);
+}
+
+static void step_munmap(struct hwt_host *h, struct fcontext *ctx, const struct fake_step *s)
+{
+	struct hwt_rec_munmap un = { s->addr, s->len };
+
+	queue(h, ctx, HWT_REC_MUNMAP, s->tid, 0, &un, sizeof(un), NULL);
+}
+
+static void step_exec(struct hwt_host *h, struct fcontext *ctx, const struct fake_step *s)
+{
+	struct hwt_rec_exec exec = { .old_tid = s->tid };
+
+	queue(h, ctx, HWT_REC_EXEC, s->tid, 0, &exec, sizeof(exec), s->path);
+}
+
+static void step_lost(struct hwt_host *h, struct fcontext *ctx, const struct fake_step *s)
+{
+	struct hwt_rec_lost lost = { s->n };
+
+	queue(h, ctx, HWT_REC_LOST, s->tid, 0, &lost, sizeof(lost), NULL);
+}
+
+static void step_gap(struct hwt_host *h, struct fcontext *ctx, const struct fake_step *s)
+{
+	struct hwt_rec_buffer full = {
+		.buf_id = s->tid, .flags = HWT_BUF_FULL, .lost = s->n,
+		.head = buffer_of(h, s->tid)->head,
+	};
+
+	queue(h, ctx, HWT_REC_BUFFER, s->tid, 0, &full, sizeof(full), NULL);
+}
+
+static void step_exit(struct hwt_host *h, struct fcontext *ctx, const struct fake_step *s)
+{
+	struct hwt_rec_exit ended = { 0 };
+
+	queue(h, ctx, HWT_REC_EXIT, s->tid, 0, &ended, sizeof(ended), NULL);
+}
+
+static void step_die(struct hwt_host *h, struct fcontext *ctx, const struct fake_step *s)
+{
+	buffer_of(h, s->tid)->dead = true;
+}
+
+static void (*const steps[])(struct hwt_host *h, struct fcontext *ctx,
+			     const struct fake_step *s) = {
+	[FAKE_THREAD] = step_thread,
+	[FAKE_THREAD_EXIT] = step_thread_exit,
+	[FAKE_MMAP] = step_mmap,
+	[FAKE_MUNMAP] = step_munmap,
+	[FAKE_EXEC] = step_exec,
+	[FAKE_FORK] = step_fork,
+	[FAKE_LOST] = step_lost,
+	[FAKE_GAP] = step_gap,
+	[FAKE_EXIT] = step_exit,
+	[FAKE_DIE] = step_die,
+};
+
 static void step(struct hwt_host *h, const struct fake_step *s)
 {
 	struct fcontext *ctx = context_of(h, s->pid);
-	struct hwt_rec_thread thread = { .tid = s->tid };
-	struct hwt_rec_munmap un = { s->addr, s->len };
-	struct hwt_rec_exec exec = { .old_tid = s->tid };
-	struct hwt_rec_lost lost = { s->n };
-	struct hwt_rec_buffer full = { .buf_id = s->tid, .flags = HWT_BUF_FULL, .lost = s->n };
-	struct hwt_rec_exit ended = { 0 };
-	struct fbuffer *b = buffer_of(h, s->tid);
 
 	if (s->op == FAKE_TRACE)
 		step_trace(h, s);
-	if (!ctx || s->op == FAKE_TRACE)
-		return;
-	switch (s->op) {
-	case FAKE_THREAD:
-		b = buffer_make(h, ctx, s->tid);
-		queue(h, ctx, HWT_REC_THREAD_CREATE, s->tid, 0, &thread, sizeof(thread), NULL);
-		/* As a host that lets a thread run once its buffer is known. */
-		while (!ctx->gone && !b->full_mode && !h->opt.free_threads)
-			pthread_cond_wait(&h->changed, &h->lock);
-		break;
-	case FAKE_THREAD_EXIT:
-		queue(h, ctx, HWT_REC_THREAD_EXIT, s->tid, 0, &thread, sizeof(thread), NULL);
-		break;
-	case FAKE_MMAP:
-		step_mmap(h, ctx, s);
-		break;
-	case FAKE_MUNMAP:
-		queue(h, ctx, HWT_REC_MUNMAP, s->tid, 0, &un, sizeof(un), NULL);
-		break;
-	case FAKE_EXEC:
-		queue(h, ctx, HWT_REC_EXEC, s->tid, 0, &exec, sizeof(exec), s->path);
-		break;
-	case FAKE_FORK:
-		step_fork(h, ctx, s);
-		break;
-	case FAKE_LOST:
-		queue(h, ctx, HWT_REC_LOST, s->tid, 0, &lost, sizeof(lost), NULL);
-		break;
-	case FAKE_GAP:
-		full.head = b->head;
-		queue(h, ctx, HWT_REC_BUFFER, s->tid, 0, &full, sizeof(full), NULL);
-		break;
-	case FAKE_EXIT:
-		queue(h, ctx, HWT_REC_EXIT, s->tid, 0, &ended, sizeof(ended), NULL);
-		break;
-	case FAKE_DIE:
-		b->dead = true;
-		break;
-	default:
-		break;
-	}
+	else if (ctx)
+		steps[s->op](h, ctx, s);
 }
 
 static void *target(void *arg)
