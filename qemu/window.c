@@ -179,7 +179,10 @@ static void serve(struct vcpu *v)
 	wake(&b->ack);
 }
 
-/* True: the host answered.  False: nobody will. */
+/*
+ * True: the host answered.  False: nobody will.  Once the record is queued, a
+ * thread that is kept keeps no other one from telling of its mappings.
+ */
 static bool await_done(struct vcpu *v, uint32_t seq)
 {
 	struct timespec piece = {.tv_nsec = VTU_LIVENESS_MS * 1000000l};
@@ -191,6 +194,10 @@ static bool await_done(struct vcpu *v, uint32_t seq)
 		serve(v);
 		if (__atomic_load_n(&b->hook_done, __ATOMIC_SEQ_CST) == seq)
 			return true;
+		if (v->map_locked && __atomic_load_n(&b->hook_told, __ATOMIC_SEQ_CST) == seq) {
+			pthread_mutex_unlock(&vtu.map_order);
+			v->map_locked = false;
+		}
 		if (__atomic_load_n(&b->attention, __ATOMIC_SEQ_CST) & VTU_ATTN_QUIT &&
 		    !v->quitting)
 			return false;
@@ -207,6 +214,7 @@ bool window_hook(struct vcpu *v, enum vtu_hook_type type, uint64_t a0, uint64_t 
 	bool event = type != VTU_HOOK_IRQ && type != VTU_HOOK_PARK;
 	struct vtu_block *b = v->block;
 	uint32_t seq, before;
+	bool locked = v->map_locked;
 
 	if (v->mode != VCPU_LIVE)
 		return false;
@@ -234,5 +242,10 @@ bool window_hook(struct vcpu *v, enum vtu_hook_type type, uint64_t a0, uint64_t 
 	vcpu_clock_sync(v);
 	if (event)
 		vcpu_clock_event(v);
+	/* The rest of its change is told in order again. */
+	if (locked && !v->map_locked) {
+		pthread_mutex_lock(&vtu.map_order);
+		v->map_locked = true;
+	}
 	return true;
 }

@@ -55,7 +55,7 @@
  * A new thread: THREAD_CREATE; a followed child: ATTACH(FORK), its mappings and
  * code are its parent's up to block.generation, from where both go on counting.
  * Hooks that change executable mappings come one at a time in a
- * process, after the change was made and before the thread goes on; each bumps
+ * process (until hook_told: threads may be kept in several at once), after the change was made and before the thread goes on; each bumps
  * the generation (block.generation is the new one), and the process's other
  * vCPUs send GENERATION at their next block.
  *
@@ -212,6 +212,7 @@ struct vtu_block {
 	uint32_t	ring_tail;	/* host appends here; the vCPU drains to it */
 	uint32_t	ring_done;	/* host's own: what was acknowledged */
 	uint32_t	hook_seq, hook_done;
+	uint32_t	hook_told;	/* host: its record is queued; the vCPU may be kept */
 	uint32_t	hook_type;	/* enum vtu_hook_type */
 	uint32_t	hook_flags;
 	uint64_t	hook_args[6];

@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#define PATIENCE	50		/* polls */
 #define POLL_NS		1000000		/* a running vCPU may enter a system call unseen */
 
 long futex_wait(uint32_t *word, uint32_t value, int timeout_ms)
@@ -97,6 +98,14 @@ static void wake_vcpu(struct vtu_block *w)
 	futex_wake(&w->wake);
 }
 
+void block_keep(struct embedded *e, struct block *b)
+{
+	struct vtu_block *w = block_window(e, b);
+
+	__atomic_store_n(&w->hook_told, w->hook_seq, __ATOMIC_SEQ_CST);
+	wake_vcpu(w);
+}
+
 bool block_release(struct embedded *e, struct block *b)
 {
 	struct vtu_block *w = block_window(e, b);
@@ -106,7 +115,7 @@ bool block_release(struct embedded *e, struct block *b)
 	pinned = b->pins != 0;
 	if (!pinned) {
 		b->parked = false;
-		b->hold = HOLD_NONE;
+		block_hold(b, HOLD_NONE);
 		/* Whoever asked for the park is served: there are no pins. */
 		__atomic_and_fetch(&w->attention, ~VTU_ATTN_PARK, __ATOMIC_SEQ_CST);
 		__atomic_store_n(&w->hook_done, w->hook_seq, __ATOMIC_SEQ_CST);
@@ -131,12 +140,32 @@ static void wait_change(struct embedded *e)
 }
 
 /*
+ * Does another vCPU of the target stand still at a block's beginning until this
+ * very client makes room?  Whoever waits for the emulator to stop all vCPUs
+ * then waits for it, and would never come here.
+ */
+static bool held_for_room(struct embedded *e, const struct block *but)
+{
+	const struct block *b;
+	uint32_t i;
+
+	for (i = 0; i < e->high; i++) {
+		b = &e->blocks[i];
+		if (b != but && b->target == but->target &&
+		    __atomic_load_n(&b->hold, __ATOMIC_RELAXED) == HOLD_IRQ)
+			return true;
+	}
+	return false;
+}
+
+/*
  * Brings the vCPU into a hook.  0: it is parked; -EAGAIN: it is in a system
  * call, quiet, and comes into hook PARK before its next instruction.  Lock held.
  */
 static int park(struct embedded *e, struct block *b)
 {
 	struct vtu_block *w = block_window(e, b);
+	int tries = 0;
 
 	while (!b->parked) {
 		if (b->dead || !b->target)
@@ -148,6 +177,10 @@ static int park(struct embedded *e, struct block *b)
 			return -EAGAIN;
 		case VTU_GONE:
 		case VTU_FREE:
+			return -EAGAIN;
+		}
+		if (tries++ >= PATIENCE && held_for_room(e, b)) {
+			b->deferred = true;
 			return -EAGAIN;
 		}
 		wait_change(e);
@@ -213,7 +246,7 @@ void block_free(struct embedded *e, struct block *b)
 			   __ATOMIC_SEQ_CST);
 	w->attention = 0;
 	w->hook_type = VTU_HOOK_NONE;
-	w->hook_seq = w->hook_done = 0;
+	w->hook_seq = w->hook_done = w->hook_told = 0;
 	w->request = w->ack = w->ring_tail = w->ring_done = 0;
 	__atomic_store_n(&w->state, VTU_FREE, __ATOMIC_SEQ_CST);
 }

@@ -50,11 +50,17 @@ struct block {
 	bool		deferred;	/* something waits for its next park */
 	bool		exited;		/* THREAD_EXIT was told to core */
 	int		pins;		/* thread_calls that need it parked */
-	enum hold	hold;
+	enum hold	hold;		/* written by the service thread */
 	uint64_t	time;		/* of the hook, the unit's clock */
 	int		old_tid;	/* the thread that called execve */
 	uint32_t	code_next;	/* piece of a CODE hook to go on at */
 };
+
+/* Only the service thread holds and releases; park() looks from others. */
+static inline void block_hold(struct block *b, enum hold hold)
+{
+	__atomic_store_n(&b->hold, hold, __ATOMIC_RELAXED);
+}
 
 struct target {
 	int		pid, pidfd;
@@ -97,6 +103,8 @@ struct vtu_block *block_window(struct embedded *e, const struct block *b);
 /* Wakes the service thread; recheck: it looks at held vCPUs again. */
 void service_kick(struct embedded *e);
 void service_recheck(struct embedded *e);
+/* Its record is queued, it is kept for a client: others may go on meanwhile. */
+void block_keep(struct embedded *e, struct block *b);
 /* Lets a parked vCPU go on; false: a thread_call still needs it parked. */
 bool block_release(struct embedded *e, struct block *b);
 /* hwt_host_ops.thread_call's work for a unit. */

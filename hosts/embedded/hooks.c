@@ -266,12 +266,12 @@ static void reconcile(struct embedded *e, struct block *b)
 static void finish(struct embedded *e, struct block *b)
 {
 	reconcile(e, b);
-	b->hold = HOLD_NONE;
+	block_hold(b, HOLD_NONE);
 	/* Any switch, not only the interrupt, may have found the buffer full. */
 	if (!b->exited && hwt_hook_irq_resume(e->core, b->pid, b->tid, b->unit) == -EAGAIN)
-		b->hold = HOLD_IRQ;
+		block_hold(b, HOLD_IRQ);
 	else if (!block_release(e, b))
-		b->hold = HOLD_PIN;
+		block_hold(b, HOLD_PIN);
 }
 
 void hook_handle(struct embedded *e, struct block *b)
@@ -280,19 +280,21 @@ void hook_handle(struct embedded *e, struct block *b)
 	uint32_t type;
 	int r = 0;
 
-	b->hold = HOLD_NONE;
+	block_hold(b, HOLD_NONE);
 	hook_fill(&h, e, b);
 	type = h.w->hook_type;
 	if (type < sizeof(hook_table) / sizeof(hook_table[0]) && hook_table[type].handle)
 		r = hook_table[type].handle(&h);
 	if (r == -EAGAIN)
-		b->hold = HOLD_ROOM;
+		block_hold(b, HOLD_ROOM);
 	else if (r >= HOLD_ANSWER)
-		b->hold = (enum hold)(r - HOLD_ANSWER);
+		block_hold(b, (enum hold)(r - HOLD_ANSWER));
 	else if (r > 0 && r & HWT_HOOK_PAUSED)
-		b->hold = HOLD_PAUSE;
-	else
+		block_hold(b, HOLD_PAUSE);
+	if (b->hold == HOLD_NONE)
 		finish(e, b);
+	else if (b->hold == HOLD_PAUSE)
+		block_keep(e, b);
 }
 
 void hook_recheck(struct embedded *e, struct block *b)
