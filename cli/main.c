@@ -5,6 +5,7 @@
 #include "version.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -101,11 +102,26 @@ const char *const *command_line(void)
 	return (const char *const *)own_argv;
 }
 
+static void on_file_size(int sig)
+{
+	/* The write says EFBIG; a handler, for exec resets it in the program. */
+}
+
+/* What is ignored stays ignored, for the program inherits it. */
+static void catch_file_size(void)
+{
+	struct sigaction act = { .sa_handler = on_file_size, .sa_flags = SA_RESTART }, was;
+
+	if (sigaction(SIGXFSZ, NULL, &was) == 0 && was.sa_handler != SIG_IGN)
+		sigaction(SIGXFSZ, &act, NULL);
+}
+
 int main(int argc, char **argv)
 {
 	const struct command *c;
 
 	own_argv = argv;
+	catch_file_size();
 	fill_standard_descriptors();
 	if (argc < 2) {
 		message("nothing to do; try: hwt record ls, or hwt --help");

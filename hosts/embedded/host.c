@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #ifndef HWT_PLUGIN_PATH
@@ -122,6 +123,39 @@ static int load_core(struct embedded *e)
 	return err;
 }
 
+/*
+ * Sparse files, larger than a limit on file sizes may allow: what the user may
+ * lift is lifted meanwhile.  The target has its limit as it was.
+ */
+static int make_memory(struct embedded *e)
+{
+	struct rlimit was, lifted = {RLIM_INFINITY, RLIM_INFINITY};
+	int err;
+
+	getrlimit(RLIMIT_FSIZE, &was);
+	if (setrlimit(RLIMIT_FSIZE, &lifted)) {
+		lifted.rlim_cur = lifted.rlim_max = was.rlim_max;
+		setrlimit(RLIMIT_FSIZE, &lifted);
+	}
+	err = dram_init(&e->dram);
+	if (!err) {
+		err = blocks_init(e);
+		if (err)
+			dram_fini(&e->dram);
+	}
+	setrlimit(RLIMIT_FSIZE, &was);
+	return err;
+}
+
+static void explain_memory(int err, char **error)
+{
+	const char *limit = err == -EFBIG ? "; the limit on file sizes (ulimit -f) is too low" :
+			    err == -ENOMEM ? "; is there a limit on address space (ulimit -v)?" : "";
+
+	if (asprintf(error, "making the trace memory: %s%s", strerror(-err), limit) < 0)
+		*error = NULL;
+}
+
 int embedded_open(const struct hwt_host_options *options, void **out, char **error)
 {
 	struct embedded *e = calloc(1, sizeof(*e));
@@ -133,12 +167,11 @@ int embedded_open(const struct hwt_host_options *options, void **out, char **err
 	if (err)
 		goto err_parts;
 	init_locks(e);
-	err = dram_init(&e->dram);
-	if (err)
+	err = make_memory(e);
+	if (err) {
+		explain_memory(err, error);
 		goto err_parts;
-	err = blocks_init(e);
-	if (err)
-		goto err_dram;
+	}
 	err = set_options(e, options, error);
 	if (err)
 		goto err_blocks;
@@ -156,7 +189,6 @@ err_core:
 	hwt_unload(e->core);
 err_blocks:
 	blocks_fini(e);
-err_dram:
 	dram_fini(&e->dram);
 err_parts:
 	free(e->qemu);
