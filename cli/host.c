@@ -143,12 +143,12 @@ int host_record(struct hwt_host *host, struct record_options *options,
 	catch_signals(saved);
 	err = record_run(options, result, &error);
 	target_pid = 0;
-	restore_signals(saved);
 	if (err && !(err == -ENOEXEC && result->spawn_failed &&
 		     explain_refusal(options->path)))
 		message("%s", error ? text_printable(line, sizeof(line), error) :
 			strerror(-err));
 	free(error);
+	restore_signals(saved);
 	return err;
 }
 
