@@ -3,10 +3,13 @@
 # tools/setup with a package manager that only says what it was asked for.
 # usage: setup_test.sh SETUP
 set -eu
-setup=$1
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
-mkdir "$dir/bin"
+mkdir "$dir/bin" "$dir/tools"
+# A tree of its own: the script touches its meson.build.
+setup=$dir/tools/setup
+cp "$1" "$setup"
+touch -d @1 "$dir/meson.build"
 failed=0
 
 # installed: names in $dir/installed; apt-get adds to it, but never clang or mandoc.
@@ -59,10 +62,13 @@ run 0 build
 expect "everything is missing: it succeeds" [ "$status" = 0 ]
 expect "says what it does" grep -q "installing from Debian's archive: build-essential" "$dir/out"
 expect "installs QEMU" grep -qx qemu-user "$dir/installed"
+expect "the build is told to look again" [ "$dir/meson.build" -nt "$setup" ]
 expect "no sudo for root" [ "$(grep -c sudo "$dir/asked")" = 0 ]
 
+touch -d @1 "$dir/meson.build"
 run 0 build
 expect "nothing is missing: it succeeds" [ "$status" = 0 ]
+expect "and the build is left alone" [ "$setup" -nt "$dir/meson.build" ]
 expect "asks nobody" [ ! -s "$dir/asked" ]
 expect "says nothing" [ ! -s "$dir/out" ]
 
