@@ -9,8 +9,8 @@ all three alike; file written and closed.  Ratios are what to compare; the
 spread (max - min over median) says how far to trust them.
 """
 import argparse
+import json
 import os
-import re
 import statistics
 import subprocess
 import sys
@@ -64,7 +64,7 @@ def run(argv):
 def instructions(hwt, data):
     text = subprocess.run([hwt, "info", "-i", data, "--json"], capture_output=True,
                           text=True, check=True).stdout
-    return sum(int(n) for n in re.findall(r'"instructions":\s*(\d+)', text.split('"total"')[0]))
+    return json.loads(text)["summary"]["instructions"]
 
 
 def spread(values):
