@@ -102,7 +102,16 @@ int context_wake(struct context *ctx, uint32_t tid)
 	return err == -ESRCH ? 0 : err;
 }
 
-int context_open(struct recorder *r, uint32_t pid)
+/* A child has its parent's mappings, and no records of their own tell of them. */
+static void inherit(struct context *ctx, const struct context *parent)
+{
+	ctx->exec_seen = parent->exec_seen;
+	memcpy(ctx->program, parent->program, sizeof(ctx->program));
+	memcpy(ctx->ranges, parent->ranges, sizeof(ctx->ranges));
+	ctx->nranges = parent->nranges;
+}
+
+int context_open(struct recorder *r, uint32_t pid, const struct context *parent)
 {
 	struct context *ctx = calloc(1, sizeof(*ctx));
 	int err;
@@ -112,12 +121,14 @@ int context_open(struct recorder *r, uint32_t pid)
 	ctx->r = r;
 	ctx->pid = pid;
 	ctx->exec_seen = true;
+	if (parent)
+		inherit(ctx, parent);
 	err = allocate(ctx);
 	if (!err)
 		err = context_configure(ctx);
 	if (!err)
 		err = buffer_open(ctx, pid);
-	if (!err && r->opt->nfilters == 0)
+	if (!err && (r->opt->nfilters == 0 || ctx->nranges))
 		err = context_start(ctx);
 	if (err) {
 		context_abandon(ctx);

@@ -81,7 +81,7 @@ static int on_fork(struct context *ctx, const struct hwt_rec *rec)
 
 	if (!r->opt->follow)
 		return 0;
-	err = context_open(r, fork->child_pid);
+	err = context_open(r, fork->child_pid, ctx);
 	if (err == 0) {
 		context_wake(r->contexts, fork->child_tid);
 	} else {

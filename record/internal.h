@@ -76,8 +76,11 @@ int buffer_save(struct buffer *b, uint64_t head);
 /* The last bytes; then unmaps, closes, frees.  end: where the stream ends at least. */
 int buffer_finish(struct buffer *b, uint64_t end);
 
-/* context.c: allocates and configures; starts unless filters are to come first. */
-int context_open(struct recorder *r, uint32_t pid);
+/*
+ * context.c: allocates and configures; starts unless filters are to come first.
+ * parent: whose forked child it is, or NULL.
+ */
+int context_open(struct recorder *r, uint32_t pid, const struct context *parent);
 int context_configure(struct context *ctx);
 int context_start(struct context *ctx);
 int context_stop(struct context *ctx);

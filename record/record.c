@@ -270,7 +270,7 @@ static int run_target(struct recorder *r)
 	if (!err)
 		err = open_output(r);
 	if (!err)
-		err = context_open(r, (uint32_t)r->pid);
+		err = context_open(r, (uint32_t)r->pid, NULL);
 	if (!err)
 		err = release(r);
 	if (err) {

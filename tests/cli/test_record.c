@@ -365,6 +365,28 @@ static void children_are_followed(void **state)
 	expect_stream(T(50), 30 * KIB + 7, 0);
 }
 
+static void a_child_has_its_parents_filter(void **state)
+{
+	static const struct record_filter filter = { "a.so", "f" };
+	static const struct fake_step script[] = {
+		{ FAKE_MMAP, .addr = 0x7f0000001000, .len = 0x2000, .n = 0x1000,
+		  .path = "/lib/a.so" },
+		{ FAKE_TRACE, .n = 10 }, { FAKE_FORK, .n = T(50) },
+		{ FAKE_TRACE, .pid = T(50), .n = 30 }, { .op = FAKE_EXIT },
+		{ FAKE_EXIT, .pid = T(50) }, { .op = FAKE_END }
+	};
+	struct run t = { .opt = defaults() };
+
+	t.opt.follow = true;
+	t.opt.filters = &filter;
+	t.opt.nfilters = 1;
+	run(&t, &(struct fake_options){ .script = script });
+	assert_int_equal(t.err, 0);
+	assert_int_equal(t.facts.starts, 2);
+	expect_stream(PID, 10, 0);
+	expect_stream(T(50), 30, 0);
+}
+
 static void children_without_follow(void **state)
 {
 	struct run t = { .opt = defaults() };
@@ -528,7 +550,7 @@ int main(void)
 		TEST(filters_that_never_come),
 		TEST(more_ranges_than_the_unit_has),
 		TEST(unmapped_image_traces_nothing),
-		TEST(children_are_followed),
+		TEST(children_are_followed), TEST(a_child_has_its_parents_filter),
 		TEST(children_without_follow),
 		TEST(child_that_cannot_be_traced),
 		TEST(disk_full),
