@@ -188,7 +188,9 @@ static bool recording_losses(struct recording *r)
 	if (info->lost_records)
 		message("%" PRIu64 " records were lost while recording: mappings and threads may be unknown",
 			info->lost_records);
-	return info->truncated_at || info->lost_records;
+	if (info->ours && !info->complete)
+		message("hwt was interrupted while recording: what came after its last flush is missing");
+	return info->truncated_at || info->lost_records || (info->ours && !info->complete);
 }
 
 int recording_close(struct recording *r)
