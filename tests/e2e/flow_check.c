@@ -25,7 +25,7 @@
 #include "source.h"
 
 #define BATCH		4096
-#define MAX_RANGES	16
+#define MAX_RANGES	64
 
 struct options {
 	const char	*file, *log;

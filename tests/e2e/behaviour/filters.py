@@ -37,10 +37,10 @@ def options_of(image, functions):
     return words
 
 
-def check_filter(checks, name, program, image, functions):
+def check_filter(checks, name, program, image, functions, more=()):
     """Records with these filters; libipt, perf and the log must agree."""
     what = f"{name}: {'+'.join(functions)}"
-    with Recording(HWT, program, options_of(image, functions)) as recording:
+    with Recording(HWT, program, [*more, *options_of(image, functions)]) as recording:
         errors = recording.result.stderr.decode()
         checks.equal(f"{what}: exit status", recording.result.returncode, 0)
         ranges, counts = told(recording.result.stdout.decode(), functions)
@@ -63,6 +63,21 @@ def check_all(checks, name, program, image=None):
         check_filter(checks, name, program, image, [function])
     for pair in PAIRS:
         check_filter(checks, name, program, image, list(pair))
+
+
+def check_processes(checks):
+    """A child has its parent's filters from its first instruction on, a new image its own."""
+    for name in ("pie", "no_pie"):
+        program = [f"{GUESTS}/guest_calls_{name}", "fork"]
+        check_filter(checks, f"forks, {name}", program, None, ["leaf"], ["--follow"])
+        check_filter(checks, f"forks, {name}", program, None, ["falls", "recurse"], ["--follow"])
+
+
+def check_threads(checks):
+    """Threads that run already call what another has just loaded."""
+    program = [f"{GUESTS}/guest_calls_dlopen", "race", LIBRARY]
+    for _ in range(3):
+        check_filter(checks, "race", program, "libtraced.so", ["leaf"])
 
 
 def check_image(checks):
@@ -104,6 +119,8 @@ def main():
     check_all(checks, "no-pie", [f"{GUESTS}/guest_calls_no_pie"])
     check_all(checks, "linked", [f"{GUESTS}/guest_calls_linked"], "libtraced.so")
     check_all(checks, "dlopen", [f"{GUESTS}/guest_calls_dlopen", LIBRARY], LIBRARY)
+    check_processes(checks)
+    check_threads(checks)
     check_image(checks)
     check_absent(checks)
     checks.finish()
