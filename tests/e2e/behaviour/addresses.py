@@ -19,6 +19,14 @@ def logged(folder, tid=None):
         return file.read(8 * count)
 
 
+BLOCK = 64 * 8  # a kill may come between the packet of a block and its part of the log
+
+
+def begins(whole, ours):
+    """What was killed: ours is the log's beginning, but for its very last block."""
+    return len(ours) <= len(whole) + BLOCK and whole.startswith(ours[:len(whole)])
+
+
 def addresses(command):
     """One hexadecimal address a line; output, exit status, errors."""
     done = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE,

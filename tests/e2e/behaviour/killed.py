@@ -11,7 +11,7 @@ import signal
 import subprocess
 import sys
 
-from addresses import by_hwt, by_perf, logged
+from addresses import begins, by_hwt, by_perf, logged
 from checks import Checks, in_scratch, run
 from lib import need
 
@@ -57,11 +57,11 @@ def check_readable(checks, name, statuses):
     if not ours:  # the first flush had not even a block's end
         checks.that(f"{name}: says that nothing came", "not one instruction" in errors, errors)
         return 0
-    checks.that(f"{name}: hwt gives what was executed", whole.startswith(ours),
+    checks.that(f"{name}: hwt gives what was executed", begins(whole, ours),
                 len(ours), len(whole), errors)
     theirs, status, errors = by_perf("hwt.data")
     checks.that(f"{name}: perf reads it", status == 0 and theirs, status, errors)
-    checks.that(f"{name}: perf gives what was executed", whole.startswith(theirs),
+    checks.that(f"{name}: perf gives what was executed", begins(whole, theirs),
                 len(theirs), len(whole), errors)
     return len(ours) // 8
 
