@@ -149,7 +149,8 @@ static int record_target(const struct record_values *v, struct hwt_host *host,
 		return host_failure_status(err, &result);
 	/* Nobody may read the summary: the status is still the program's. */
 	signal(SIGPIPE, SIG_IGN);
-	host_filters_missed(filters, options.nfilters, &result);
+	if (!err)
+		host_filters_missed(filters, options.nfilters, &result);
 	print_summary(v, &result);
 	status = host_exit_status(result.status);
 	return err && status == 0 ? EXIT_RECORD_FAILED : status;

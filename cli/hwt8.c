@@ -148,7 +148,7 @@ static int record(const struct hwt8_values *v, char **operands, const char *outp
 	hwt_host_close(host);
 	if (err && result->status == -1)
 		return host_failure_status(err, result);
-	if (host_filters_missed(filters, options.nfilters, result))
+	if (!err && host_filters_missed(filters, options.nfilters, result))
 		return EXIT_FAILED;
 	return err ? EXIT_FAILED : EXIT_OK;
 }

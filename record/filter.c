@@ -52,8 +52,23 @@ static bool filter_wants(const struct context *ctx, const struct record_filter *
 	return strcmp(path, ctx->program) == 0;
 }
 
+static int no_range(struct context *ctx, const struct record_filter *f, const char *path,
+		    int parts)
+{
+	uint32_t has = ctx->r->query.nranges < PT_IP_FILTER_MAX_RANGES2 ?
+		       ctx->r->query.nranges : PT_IP_FILTER_MAX_RANGES2;
+	const char *what = f->function ? f->function : "the code";
+
+	if (parts > 1)
+		return recorder_fail(ctx->r, -E2BIG, "%s in %s has %d implementations to choose from; the trace unit has %u address ranges",
+				     what, path, parts, has);
+	return recorder_fail(ctx->r, -E2BIG, "%s in %s: the %u address ranges of the trace unit are in use",
+			     what, path, has);
+}
+
+/* One of so many parts of what the filter asks for. */
 static int add_range(struct context *ctx, int filter, const struct hwt_rec_mmap *map,
-		     uint64_t start, uint64_t end)
+		     uint64_t start, uint64_t end, int parts)
 {
 	const struct record_filter *f = &ctx->r->opt->filters[filter];
 	int i;
@@ -65,10 +80,7 @@ static int add_range(struct context *ctx, int filter, const struct hwt_rec_mmap 
 			return 0;
 	if (ctx->nranges == PT_IP_FILTER_MAX_RANGES2 ||
 	    (uint32_t)ctx->nranges >= ctx->r->query.nranges)
-		return recorder_fail(ctx->r, -E2BIG, "%s in %s: the trace unit has only %u address ranges; if the function has several implementations, name one",
-				     f->function ? f->function : "the code", map->path,
-				     ctx->r->query.nranges < PT_IP_FILTER_MAX_RANGES2 ?
-				     ctx->r->query.nranges : PT_IP_FILTER_MAX_RANGES2);
+		return no_range(ctx, f, map->path, parts);
 	ctx->ranges[ctx->nranges++] = (struct range){
 		.filter = filter, .start = start, .end = end,
 		.map_addr = map->addr, .map_len = map->len,
@@ -86,14 +98,14 @@ static int add_function(struct context *ctx, int filter, const struct hwt_rec_mm
 	int n, i, added, any = 0;
 
 	if (!name)
-		return add_range(ctx, filter, map, map->addr, map->addr + map->len - 1);
+		return add_range(ctx, filter, map, map->addr, map->addr + map->len - 1, 1);
 	/* A file that cannot be read has no such function: the filter is missed. */
 	n = images->ranges(images->ctx, map->path, name, start, end, MAX_PARTS);
 	if (n <= 0 || images->vaddr_of(images->ctx, map->path, map->pgoff, &vaddr))
 		return 0;
 	for (i = 0; i < n && i < MAX_PARTS; i++) {
 		added = add_range(ctx, filter, map, map->addr + (start[i] - vaddr),
-				  map->addr + (end[i] - vaddr));
+				  map->addr + (end[i] - vaddr), n);
 		if (added < 0)
 			return added;
 		any |= added;
