@@ -13,6 +13,7 @@ from lib import Recording, flow_check, need
 HWT, FLOW_CHECK, GUESTS = map(os.path.abspath, sys.argv[1:4])
 LIBRARY = f"{GUESTS}/libtraced.so"
 FUNCTIONS = ["leaf", "falls", "outcalls", "inner", "middle", "recurse"]
+WITH_PERF = ("pie", "dlopen")  # slow: not for each
 PAIRS = [("leaf", "recurse"), ("outcalls", "inner")]
 
 
@@ -47,7 +48,7 @@ def check_filter(checks, name, program, image, functions, more=()):
         checks.that(f"{what}: the program tells its calls", counts, errors)
         words = [w for r in ranges for w in ("--within", r)]
         words += [w for a, n in counts.items() for w in ("--at", f"{a}={n}")]
-        foreign = ["--ipt", "--ipt-blocks"]
+        foreign = ["--ipt", "--ipt-blocks", *(["--perf"] if name in WITH_PERF else [])]
         checks.that(f"{what}: flow",
                     flow_check(FLOW_CHECK, recording, *words, *foreign), errors)
         report = run([HWT, "report", "-i", recording.data])
@@ -112,8 +113,21 @@ def check_absent(checks):
                 done.returncode, done.stderr)
 
 
+def check_too_many(checks):
+    """More implementations than ranges: refused in one line, the program runs."""
+    done = run([HWT, "record", "-q", "-o", "/dev/null", "-i", "libc.so.6", "-f", "memcpy",
+                "/bin/echo", "ran"])
+    checks.that("memcpy", one_line(done, 125, "memcpy", "implementations") and
+                done.stdout == "ran\n", done.returncode, done.stdout, done.stderr)
+    names = [w for f in ("getenv", "setlocale", "malloc", "free", "abort") for w in ("-f", f)]
+    done = run([HWT, "record", "-q", "-o", "/dev/null", "-i", "libc.so.6", *names,
+                "/bin/echo", "ran"])
+    checks.that("five functions", one_line(done, 125, "address ranges") and
+                done.stdout == "ran\n", done.returncode, done.stdout, done.stderr)
+
+
 def main():
-    need("qemu-x86_64")
+    need("qemu-x86_64", "perf")
     checks = Checks()
     check_all(checks, "pie", [f"{GUESTS}/guest_calls_pie"])
     check_all(checks, "no-pie", [f"{GUESTS}/guest_calls_no_pie"])
@@ -123,6 +137,7 @@ def main():
     check_threads(checks)
     check_image(checks)
     check_absent(checks)
+    check_too_many(checks)
     checks.finish()
 
 
