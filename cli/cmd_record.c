@@ -20,7 +20,7 @@ struct record_values {
 #define NOT_GIVEN	UINT64_MAX
 static const struct record_values defaults = {
 	.output = DEFAULT_RECORDING, .backend = "pt", .ready_fd = NOT_GIVEN,
-	.mtc = NOT_GIVEN, .cyc = NOT_GIVEN, .psb = 3, .retcomp = 1, .tsc = 1,
+	.mtc = NOT_GIVEN, .cyc = NOT_GIVEN, .psb = NOT_GIVEN, .retcomp = 1, .tsc = 1,
 };
 
 static const struct option_choice clocks[] = { { "insn", 0 }, { "host", 1 }, { 0 } };
@@ -57,7 +57,7 @@ static const struct option record_opts[] = {
 	  "Count cycles, packets at least 2^(N-1) apart (default: 0)",
 	  .optional = true, .value = 0, .max = 15 },
 	{ 0, "psb", "N", OPTION_UINT, AT(psb),
-	  "A sync point every 2K * 2^N bytes (default: 3)", .max = 15 },
+	  "A sync point every 2K * 2^N bytes (default: 3, less in a small ring)", .max = 15 },
 	{ 0, "clock", "CLOCK", OPTION_CHOICE, AT(clock_host),
 	  "insn: counted instructions (default); host: the machine's time",
 	  .choices = clocks },
@@ -74,6 +74,25 @@ static const struct option record_opts[] = {
 	  .help = "No summary" },
 	{ 0 }
 };
+
+#define PSB_BYTES(n)	(UINT64_C(2048) << (n))	/* PSBFreq: SDM vol. 3C, 33.3.1 */
+
+/* Decoding begins at a sync point: a ring that holds none is good for nothing. */
+static int choose_psb(struct record_values *v)
+{
+	char ring[32], every[32];
+
+	if (v->psb == NOT_GIVEN) {
+		for (v->psb = 3; v->ring && v->psb && 4 * PSB_BYTES(v->psb) > v->ring;)
+			v->psb--;
+		return EXIT_OK;
+	}
+	if (!v->ring || PSB_BYTES(v->psb) < v->ring)
+		return EXIT_OK;
+	return failure("--psb %" PRIu64 ": with a sync point every %s a ring of %s may hold none",
+		       v->psb, text_size(every, sizeof(every), PSB_BYTES(v->psb)),
+		       text_size(ring, sizeof(ring), v->ring));
+}
 
 static struct pt_cpu_config pt_config(const struct record_values *v)
 {
@@ -159,7 +178,7 @@ static int record_target(const struct record_values *v, struct hwt_host *host,
 static int record_run_command(const struct command *self, void *values, int noperands,
 			      char **operands)
 {
-	const struct record_values *v = values;
+	struct record_values *v = values;
 	struct hwt_host_options options = {
 		.kind = v->host, .qemu = v->qemu, .plugin = v->plugin, .log_dir = v->exec_log,
 		.follow = v->follow, .clock_host = v->clock_host,
@@ -167,7 +186,7 @@ static int record_run_command(const struct command *self, void *values, int nope
 	struct hwt_host *host;
 	int status;
 
-	if (check_ready_fd(v) || host_open(&options, &host))
+	if (choose_psb(v) || check_ready_fd(v) || host_open(&options, &host))
 		return EXIT_RECORD_FAILED;
 	status = record_target(v, host, operands);
 	hwt_host_close(host);
