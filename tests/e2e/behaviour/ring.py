@@ -12,17 +12,17 @@ import subprocess
 import sys
 
 from addresses import BLOCK, by_hwt, by_perf, logged
-from checks import Checks, in_scratch, run
+from checks import Checks, in_scratch, one_line, run
 from lib import need
 
 HWT, GUEST = map(os.path.abspath, sys.argv[1:3])
 RING = ["--ring=16K", "--psb", "0"]
 
 
-def record(*program):
+def record(*program, ring=RING):
     run(["rm", "-rf", "log", "hwt.data"])
     os.mkdir("log")
-    return run([HWT, "record", "-q", "-o", "hwt.data", "--exec-log", "log", *RING, "--",
+    return run([HWT, "record", "-q", "-o", "hwt.data", "--exec-log", "log", *ring, "--",
                 GUEST, *program])
 
 
@@ -91,6 +91,17 @@ def check_others(checks):
                     len(ours), len(whole), errors)
 
 
+def check_sizes(checks):
+    """Each ring holds a sync point to begin at; one that cannot is refused."""
+    for ring in ("--ring=4K", "--ring=12K", "--ring=64K"):
+        record("calls", "100000", ring=[ring])
+        ours, status, errors = by_hwt(HWT, "hwt.data")
+        checks.that(f"{ring}: decodes", status == 3 and ours and logged("log").endswith(ours),
+                    len(ours), errors)
+    done = run([HWT, "record", "--ring=16K", "--psb", "3", "-o", "x.data", "/bin/true"])
+    checks.that("no sync point fits", one_line(done, 125, "--psb"), done.stderr)
+
+
 def check_small(checks):
     """A program that fits is complete."""
     run([HWT, "record", "-q", "--ring=1M", "-o", "hwt.data", "/bin/true"])
@@ -102,7 +113,7 @@ def main():
     signal.alarm(200)
     scratch = in_scratch()
     checks = Checks()
-    for check in (check_crash, check_kill, check_others, check_small):
+    for check in (check_crash, check_kill, check_others, check_sizes, check_small):
         check(checks)
     scratch.cleanup()
     checks.finish()
