@@ -14,6 +14,7 @@
 #include "syscalls.h"
 #include "vcpu.h"
 #include "window.h"
+#include "../vtu/launch.h"
 
 QEMU_PLUGIN_EXPORT int qemu_plugin_version = 1;
 
@@ -122,6 +123,21 @@ static const char *check_emulator(const struct qemu_info *info)
 	return vtu.guest ? NULL : "programs of this architecture cannot be traced";
 }
 
+/*
+ * Others look at /proc/PID/environ, the program itself too: the strings there get
+ * their names back.  The emulator, which has copied them for the program already,
+ * must not find them later.
+ */
+static void restore_own_environment(void)
+{
+	char **from, **to;
+
+	for (from = to = environ; *from; from++)
+		if (!vtu_env_restore(*from))
+			*to++ = *from;
+	*to = NULL;
+}
+
 QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id,
 					   const struct qemu_info *info, int argc,
 					   char **argv)
@@ -141,6 +157,7 @@ QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id,
 	vtu.pid = getpid();
 	vtu.owner_pid = o.owner;
 	vtu.exec_tid = o.exec;
+	restore_own_environment();
 	err = attach(&o);
 	if (err && o.exec)
 		return 0;	/* the owner has gone: the program runs untraced */
