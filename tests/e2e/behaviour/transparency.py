@@ -159,8 +159,13 @@ def known_by_qemu(text):
 
 def by_name(text):
     """The environment without its order: QEMU turns it round at each start."""
-    return "\n".join(sorted(line.split(" ", 1)[1] if line.startswith("environ[") else line
-                            for line in known_by_qemu(text).splitlines()))
+    lines = []
+    for line in known_by_qemu(text).splitlines():
+        if line.startswith(("environ[", "/proc/self/environ ")):
+            lines += line.split(" ", 1)[1].split("|")
+        else:
+            lines.append(line)
+    return "\n".join(sorted(lines))
 
 
 def check_exec(checks):

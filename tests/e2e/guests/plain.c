@@ -115,12 +115,12 @@ static void tell_comm(void)
 	printf("comm %s", line);
 }
 
-static void tell_cmdline(void)
+static void tell_file(const char *path)
 {
-	FILE *f = fopen("/proc/self/cmdline", "r");
+	FILE *f = fopen(path, "r");
 	int c;
 
-	printf("cmdline ");
+	printf("%s ", path);
 	while (f && (c = getc(f)) != EOF)
 		putchar(c ? c : '|');
 	putchar('\n');
@@ -136,7 +136,8 @@ static void tell(char **argv)
 	tell_words("environ", environ);
 	tell_link("/proc/self/exe");
 	tell_link("/proc/self/cwd");
-	tell_cmdline();
+	tell_file("/proc/self/cmdline");
+	tell_file("/proc/self/environ");
 	tell_comm();
 	tell_descriptors();
 	tell_signals();
