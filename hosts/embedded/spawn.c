@@ -36,6 +36,8 @@ int path_search(const char *name, char **out)
 	const char *p = getenv("PATH"), *end;
 	int err = -ENOENT;
 
+	if (!*name)
+		return -ENOENT;
 	if (strchr(name, '/')) {
 		*out = strdup(name);
 		return *out ? 0 : -ENOMEM;

@@ -38,6 +38,7 @@ def check_programs(checks):
     rows = [
         ("no such path", "./nosuch", 127, "./nosuch"),
         ("no such program", "hwt-no-such-program", 127, "hwt-no-such-program"),
+        ("no name", "", 127, "no such program"),
         ("not executable", write("plain", b"hello\n", 0o644), 126, "Permission denied"),
         ("text", write("text", b"hello\n"), 126, "not an ELF file"),
         ("a directory", "/tmp", 126, "/tmp"),
