@@ -103,12 +103,19 @@ void summary_add(struct summary *total, const struct summary *s)
 	total->stops += s->stops;
 }
 
+/* A function that was never called: the unit was on, and flow never began. */
+static bool idle(const struct summary *s)
+{
+	return s->events[TRACE_SYNC] && !s->events[TRACE_ENABLED] && !s->gaps && !s->lost &&
+	       !s->stops;
+}
+
 enum summary_verdict summary_verdict(const struct summary *s)
 {
 	if (s->errors)
 		return SUMMARY_ERRORS;
 	if (!s->instructions)
-		return SUMMARY_NOTHING;
+		return idle(s) ? SUMMARY_IDLE : SUMMARY_NOTHING;
 	return s->gaps || s->lost || s->stops ? SUMMARY_LOSSES : SUMMARY_COMPLETE;
 }
 
@@ -119,6 +126,7 @@ const char *summary_verdict_text(enum summary_verdict v)
 		[SUMMARY_LOSSES] = "complete with counted losses",
 		[SUMMARY_ERRORS] = "decoded with errors",
 		[SUMMARY_NOTHING] = "nothing decoded",
+		[SUMMARY_IDLE] = "complete, nothing was executed in what was traced",
 	};
 
 	return (unsigned int)v < sizeof(texts) / sizeof(texts[0]) ? texts[v] : "unknown";

@@ -37,7 +37,8 @@ enum summary_verdict {
 	SUMMARY_COMPLETE,	/* every byte accounted for, nothing missing */
 	SUMMARY_LOSSES,		/* gaps, each counted, and no error */
 	SUMMARY_ERRORS,		/* some trace could not be decoded */
-	SUMMARY_NOTHING,	/* not one instruction came out */
+	SUMMARY_NOTHING,	/* not one instruction came out of what there is */
+	SUMMARY_IDLE,		/* all accounted for: no instruction was in the filters */
 };
 enum summary_verdict summary_verdict(const struct summary *s);
 /* "complete", "complete with counted losses", ... Never NULL. */

@@ -195,17 +195,20 @@ static bool recording_losses(struct recording *r)
 
 int recording_close(struct recording *r)
 {
+	enum summary_verdict verdict = summary_verdict(&r->all);
 	char text[512];
 	bool losses = recording_losses(r);
 
 	result_losses(text, sizeof(text), &r->all);
 	if (text[0])
 		message("%s", text);
+	else if (r->streams && verdict == SUMMARY_IDLE)
+		message("not one instruction was executed in what was traced");
 	else if (r->streams && r->all.instructions == 0)
 		message("not one instruction came out of %" PRIu64 " bytes of trace",
 			r->all.bytes);
-	losses = losses || (r->streams &&
-			    summary_verdict(&r->all) != SUMMARY_COMPLETE);
+	losses = losses || (r->streams && verdict != SUMMARY_COMPLETE &&
+			    verdict != SUMMARY_IDLE);
 	hwt_session_close(r->session);
 	free_maps(r);
 	return losses ? EXIT_WITH_ERRORS : EXIT_OK;

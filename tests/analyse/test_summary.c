@@ -16,6 +16,27 @@ static void nothing(void **st)
 	assert_int_equal(summary_verdict(&s), SUMMARY_NOTHING);
 }
 
+/* A filter's function was never called: that is an answer, not a loss. */
+static void idle(void **st)
+{
+	struct trace_event on[] = {{.type = TRACE_SYNC}, {.type = TRACE_CBR}};
+	struct trace_event begun = {.type = TRACE_ENABLED, .ip = 5};
+	struct trace_event gap = {.type = TRACE_GAP, .error = TRACE_GAP_LOST};
+	struct summary s = {}, t;
+
+	summary_feed(&s, on, 2);
+	assert_int_equal(summary_verdict(&s), SUMMARY_IDLE);
+	t = s;
+	summary_feed(&t, &begun, 1);
+	assert_int_equal(summary_verdict(&t), SUMMARY_NOTHING);
+	t = s;
+	summary_feed(&t, &gap, 1);
+	assert_int_equal(summary_verdict(&t), SUMMARY_NOTHING);
+	t = s;
+	t.lost = 1;
+	assert_int_equal(summary_verdict(&t), SUMMARY_NOTHING);
+}
+
 static void counts(void **st)
 {
 	struct trace_event ev[] = {
@@ -85,6 +106,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nothing),
+		cmocka_unit_test(idle),
 		cmocka_unit_test(counts),
 		cmocka_unit_test(errors),
 	};
