@@ -57,7 +57,7 @@ struct listing {
 	struct image_symbol last;
 	uint64_t	wanted;		/* tid or index, NO_THREAD: all */
 	int		index;
-	bool		skip;
+	bool		skip, met;	/* met: a thread was wanted */
 };
 
 static int begin(void *ctx, struct hwt_stream *st)
@@ -72,6 +72,7 @@ static int begin(void *ctx, struct hwt_stream *st)
 	memset(&l->last, 0, sizeof(l->last));
 	l->skip = l->wanted != NO_THREAD && l->wanted != (uint64_t)l->index &&
 		  l->wanted != info->tid;
+	l->met |= !l->skip;
 	l->index++;
 	return 0;
 }
@@ -100,6 +101,9 @@ static int list(struct listing *l, const struct recording_values *opt, int fd)
 	}
 	status = finish_out(&l->out, recording_visit(&l->rec, &visitor, l));
 	closed = recording_close(&l->rec);
+	if (!status && !l->met && l->wanted != NO_THREAD)
+		return failure("-t: there is no thread %llu: %d ran",
+			       (unsigned long long)l->wanted, l->index);
 	return status ? status : closed;
 }
 
@@ -211,6 +215,9 @@ static int hwt8_run(const struct command *self, void *values, int noperands,
 	if (!v->raw)
 		return record_and_list(v, &l, operands, out);
 	status = record(v, operands, v->file, &result);
+	if (!status && v->thread != NO_THREAD && result.bytes == 0)
+		return failure("%s: no trace of a thread %llu: %u ran", v->file,
+			       (unsigned long long)v->thread, result.threads);
 	return status ? status : host_exit_status(result.status);
 }
 
