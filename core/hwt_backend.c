@@ -124,6 +124,8 @@ int hwt_backend_query(struct hwt_core *core, struct hwt_query *q)
 	copy_name(q->host, sizeof(q->host), core->ops->name);
 	copy_name(q->unit, sizeof(q->unit), bus->name);
 	q->modes = be->modes;
+	if (core->ncpus == 0)	/* the host offers threads only */
+		q->modes &= ~(1u << HWT_MODE_CPU);
 	q->scope = be->scope;
 	q->nranges = be->ops->ranges ? be->ops->ranges(be) : be->nranges;
 	q->time_hz = bus->time_hz;

@@ -168,7 +168,7 @@ struct hwt_query {
 	char		name[32];	/* out: backend */
 	char		host[32];	/* out: "embedded" or "kernel" */
 	char		unit[64];	/* out: what the unit is */
-	uint32_t	modes;		/* out: bit HWT_MODE_* set = supported */
+	uint32_t	modes;		/* out: bit HWT_MODE_* set = supported here */
 	uint32_t	scope;		/* out: HWT_SCOPE_* of a buffer */
 	uint32_t	nranges;	/* out: address ranges of the unit */
 	uint32_t	ncaps;		/* out: entries used in caps */

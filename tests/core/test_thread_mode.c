@@ -607,6 +607,11 @@ static void backends_are_named_once(void **state)
 	assert_int_equal(q.caps[2], 0x102);
 	assert_int_equal(q.time_hz, 1000000000);
 	assert_int_equal(q.flags, HWT_QUERY_RING);
+	assert_int_equal(q.modes, 1u << HWT_MODE_THREAD | 1u << HWT_MODE_CPU);
+	/* A host without CPUs to trace, as the embedded one. */
+	f->h->core->ncpus = 0;
+	assert_int_equal(hwt_ioctl(f->h->core, &cred, NULL, NULL, HWT_IOC_QUERY, &q), 0);
+	assert_int_equal(q.modes, 1u << HWT_MODE_THREAD);
 	/* One without a unit is named, but cannot be used. */
 	twin.name = "without";
 	twin.bus = NULL;
