@@ -106,7 +106,8 @@ struct image_symbol {
 	 * symbol, of the function that .eh_frame bounds there; else 0.
 	 */
 	uint64_t	start, end;
-	uint64_t	image_base;	/* load bias: address - bias is the ELF's */
+	/* Load bias: address - bias is the ELF's, or the offset if there is no file. */
+	uint64_t	image_base;
 	/* The same for every address of the same symbol or function, never 0. */
 	uint64_t	id;
 };

@@ -452,6 +452,8 @@ bool image_view_symbol(struct image_view *v, uint64_t ip, struct image_symbol *o
 	s = v->failed ? NULL : find_seg(v, ip);
 	if (s && s->change->path) {
 		out->image = s->change->path;
+		/* Without the file: as if addresses were offsets in it; often so. */
+		out->image_base = s->change->addr - s->change->pgoff;
 		f = space_file(v->space, s->change);
 		if (f)
 			found = file_symbol(f, s, ip, out);
