@@ -54,10 +54,10 @@
  * executable segments and of its interpreter's; only then its first instruction.
  * A new thread: THREAD_CREATE; a followed child: ATTACH(FORK), its mappings and
  * code are its parent's up to block.generation, from where both go on counting.
- * Hooks that change executable mappings come one at a time in a
- * process (until hook_told: threads may be kept in several at once), after the change was made and before the thread goes on; each bumps
- * the generation (block.generation is the new one), and the process's other
- * vCPUs send GENERATION at their next block.
+ * Hooks that change executable mappings come one at a time in a process (until
+ * hook_told: threads may be kept in several at once), after the change was made
+ * and before the thread goes on; each bumps the generation (block.generation is
+ * the new one), and the process's other vCPUs send GENERATION at their next block.
  *
  * Unit plugin options: owner=PID,window=FD,dram=FD[,exec=OLD_TID].  The numbers
  * are inherited descriptors, closed at once; with exec= they are the owner's
