@@ -38,6 +38,8 @@ static int add_chunk(struct window *w, const uint8_t *bytes, size_t n)
 
 static void drop(struct window *w, size_t n)
 {
+	if (n == 0)
+		return;
 	memmove(w->bytes, w->bytes + n, w->n - n);
 	w->n -= n;
 	w->position += n;
