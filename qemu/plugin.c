@@ -138,6 +138,37 @@ static void restore_own_environment(void)
 	*to = NULL;
 }
 
+/*
+ * The owner has gone since the exec that led here.  The program runs as what is
+ * executed under an emulator without a plugin: on the machine itself, with the
+ * names that this emulator's copy of the environment hides.
+ */
+static void run_untraced(void)
+{
+	char line[128 << 10], *argv[4096], *at, *end, *path = NULL;
+	int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC), argc = 0;
+	ssize_t n = fd < 0 ? 0 : read(fd, line, sizeof(line) - 1);
+	char **e;
+
+	close(fd);
+	if (n <= 0 || n == (ssize_t)sizeof(line) - 1)
+		return;		/* longer than that: it stays in the emulator */
+	line[n] = 0;
+	for (at = line, end = line + n; at < end && strcmp(at, "-0"); at += strlen(at) + 1)
+		;
+	for (at += 3; at < end && argc < 4095; at += strlen(at) + 1) {
+		if (argc == 1 && !path)
+			path = at;
+		else
+			argv[argc++] = at;
+	}
+	argv[argc] = NULL;
+	for (e = environ; *e; e++)
+		vtu_env_restore(*e);
+	if (path && at >= end)
+		execve(path, argv, environ);
+}
+
 QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id,
 					   const struct qemu_info *info, int argc,
 					   char **argv)
@@ -157,10 +188,12 @@ QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id,
 	vtu.pid = getpid();
 	vtu.owner_pid = o.owner;
 	vtu.exec_tid = o.exec;
-	restore_own_environment();
 	err = attach(&o);
-	if (err && o.exec)
-		return 0;	/* the owner has gone: the program runs untraced */
+	if (err && o.exec) {
+		run_untraced();
+		return 0;
+	}
+	restore_own_environment();
 	if (err == -EPROTO)
 		plugin_refuse("the trace window is of another version of hwt");
 	if (err)
