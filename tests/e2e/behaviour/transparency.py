@@ -191,6 +191,19 @@ def check_script(checks):
                                           "argv[2] ./script", "argv[3] last"])
 
 
+def check_orphan(checks):
+    """hwt died between a program's exec and its start: it runs as if untraced."""
+    plugin = os.path.join(os.path.dirname(HWT), "../qemu/hwt-vtu.so")
+    env = {"PATH": os.environ["PATH"], "\x01D_LIBRARY_PATH": "/a:/b", "\x01ALLOC_ARENA_MAX": "1"}
+    done = run([*BARE, "-plugin", f"{plugin},owner=999999999,window=900,dram=901,exec=1",
+                "-0", "its name", PLAIN, "", "last"], env=env, stdin=subprocess.DEVNULL)
+    want = run([PLAIN, "", "last"], executable=PLAIN, stdin=subprocess.DEVNULL,
+               env={"PATH": env["PATH"], "LD_LIBRARY_PATH": "/a:/b", "MALLOC_ARENA_MAX": "1"})
+    checks.equal("orphan: status", done.returncode, 0)
+    same(checks, "orphan", known_by_qemu(done.stdout).replace("its name", PLAIN),
+         known_by_qemu(want.stdout))
+
+
 def main():
     need("qemu-x86_64")
     if "HWT_EMULATOR_PRELOAD" in os.environ:
@@ -198,7 +211,7 @@ def main():
     scratch = in_scratch()
     checks = Checks()
     for check in (check_start, check_names, check_preload, check_inherited, check_ends,
-                  check_exec, check_script):
+                  check_exec, check_script, check_orphan):
         check(checks)
     scratch.cleanup()
     checks.finish()
