@@ -113,6 +113,7 @@ static struct block_info *make(const struct listing *l)
 		 l->last.target);
 	r->priv = b;
 	b->front = b->real = r;
+	b->rep = l->n == 1 && l->last.traits & INSN_REP;
 	if (r->push) {		/* a call to be remembered: out of line */
 		b->real = copy(r);
 		r->fall = RUN_NOWHERE;
@@ -262,6 +263,7 @@ void block_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 	b = vtu.guest->is_kernel_page(start) ? translate_kernel(start) : translate(tb);
 	insert(b);
 	pthread_mutex_unlock(&vtu.lock);
-	qemu_plugin_register_vcpu_tb_exec_cb(tb, vcpu_exec_thunk, QEMU_PLUGIN_CB_NO_REGS,
-					     b->front);
+	qemu_plugin_register_vcpu_tb_exec_cb(
+		tb, b->rep ? vcpu_exec_rep_thunk : vcpu_exec_thunk,
+		QEMU_PLUGIN_CB_NO_REGS, b->front);
 }

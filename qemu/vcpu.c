@@ -352,9 +352,11 @@ static __attribute__((noinline)) void exec_slow(struct vcpu *v, struct run *fron
 	/* Else a REP that comes back to itself: not retired yet. */
 }
 
-/* Called through the thunk, which adds the emulator's state. */
+/* Called through the thunks, which add the emulator's state. */
 __attribute__((visibility("hidden"), used)) void
 vcpu_exec(unsigned int index, struct run *front, struct guest_env *env);
+__attribute__((visibility("hidden"), used)) void
+vcpu_exec_rep(unsigned int index, struct run *front, struct guest_env *env);
 
 void vcpu_exec(unsigned int index, struct run *front, struct guest_env *env)
 {
@@ -368,6 +370,16 @@ void vcpu_exec(unsigned int index, struct run *front, struct guest_env *env)
 	v->prev = front;
 }
 
+/* A REP that comes back to itself is not retired yet: there is nothing to do. */
+void vcpu_exec_rep(unsigned int index, struct run *front, struct guest_env *env)
+{
+	const struct vcpu *v = vtu.vcpus[index];
+
+	if (likely(v->prev == front && front->start != NO_START && !v->block->attention))
+		return;
+	vcpu_exec(index, front, env);
+}
+
 /*
  * TCG keeps the guest's state in %rbp on an x86-64 host and the plugin interface
  * of QEMU 7.2 has no way to ask for a register: hand it over.
@@ -379,7 +391,14 @@ __asm__(".text\n"
 	"vcpu_exec_thunk:\n"
 	"	mov %rbp, %rdx\n"
 	"	jmp vcpu_exec\n"
-	".size vcpu_exec_thunk, . - vcpu_exec_thunk\n");
+	".size vcpu_exec_thunk, . - vcpu_exec_thunk\n"
+	".hidden vcpu_exec_rep_thunk\n"
+	".globl vcpu_exec_rep_thunk\n"
+	".type vcpu_exec_rep_thunk, @function\n"
+	"vcpu_exec_rep_thunk:\n"
+	"	mov %rbp, %rdx\n"
+	"	jmp vcpu_exec_rep\n"
+	".size vcpu_exec_rep_thunk, . - vcpu_exec_rep_thunk\n");
 
 void vcpu_reached(unsigned int index, void *unused)
 {

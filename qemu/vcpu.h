@@ -50,6 +50,8 @@ static inline const struct run *run_real(const struct run *r)
 void vcpu_init(qemu_plugin_id_t id, unsigned int index);
 /* The exec callback, before the thunk: entry of QEMU. */
 void vcpu_exec_thunk(unsigned int index, void *run);
+/* The same for a block that is one REP string instruction and nothing else. */
+void vcpu_exec_rep_thunk(unsigned int index, void *run);
 void vcpu_reached(unsigned int index, void *unused);
 
 /* Claims a block and powers the unit on; false: none free, runs untraced. */
