@@ -37,7 +37,12 @@ struct run {
 	 * NOWHERE if there is none.  Where both are the same, taken wins: who
 	 * knows better makes two runs and sets the other field to NOWHERE.
 	 */
-	uint64_t	fall, taken;
+	union {
+		struct {
+			uint64_t fall, taken;
+		};
+		uint64_t succ[2];	/* the same, by outcome */
+	};
 	uint64_t	end;		/* address after the last one */
 	uint32_t	ninsn;		/* >= 1 */
 	uint8_t		kind;		/* enum run_end */

@@ -38,10 +38,12 @@ static inline void pt_unit_feed(struct pt_unit *u, const struct run *r, uint64_t
  */
 static inline bool pt_unit_try(struct pt_unit *u, const struct run *r, uint64_t next)
 {
-	bool taken = next == r->taken;
-	uint64_t tnt = u->tnt << r->outcome | taken;
+	uint64_t taken = next == r->taken, tnt;
 
-	if (__builtin_expect(!(taken | (next == r->fall)) | (tnt >= u->tnt_limit), 0))
+	if (__builtin_expect(next != r->succ[taken], 0))
+		return false;
+	tnt = (u->tnt << r->outcome) + taken;
+	if (__builtin_expect(tnt >= u->tnt_limit, 0))
 		return false;
 	u->tnt = tnt;
 	u->insns += r->ninsn;
