@@ -114,7 +114,8 @@ static struct block_info *make(const struct listing *l)
 	r->priv = b;
 	b->front = b->real = r;
 	b->rep = l->n == 1 && l->last.traits & INSN_REP;
-	if (r->push) {		/* a call to be remembered: out of line */
+	/* A call to be remembered, or a jump that may close a loop: out of line. */
+	if (r->push || (r->kind == RUN_JMP && r->target < r->end)) {
 		b->real = copy(r);
 		r->fall = RUN_NOWHERE;
 	}

@@ -150,8 +150,7 @@ static void attention_locked(void)
 
 	for (i = 0; i < vtu.nvcpus; i++)
 		if (vtu.vcpus[i] && vtu.vcpus[i]->block != &window_no_block)
-			__atomic_or_fetch(&vtu.vcpus[i]->block->attention, VTU_ATTN_CODE,
-					  __ATOMIC_SEQ_CST);
+			vcpu_attention(vtu.vcpus[i], VTU_ATTN_CODE);
 }
 
 void code_capture(struct block_info *b, const uint8_t *bytes)
@@ -181,8 +180,7 @@ void code_capture(struct block_info *b, const uint8_t *bytes)
 	if (what == DIFFERENT)
 		attention_locked();
 	else if (what == MORE && vcpu_self)
-		__atomic_or_fetch(&vcpu_self->block->attention, VTU_ATTN_CODE,
-				  __ATOMIC_SEQ_CST);
+		vcpu_attention(vcpu_self, VTU_ATTN_CODE);
 }
 
 void code_forget_blocks(void)

@@ -91,6 +91,8 @@ struct plugin {
 	pthread_mutex_t lock;
 	pthread_mutex_t map_order;
 	struct vcpu *vcpus[MAX_VCPUS];
+	/* Where the exec callback looks: vcpus[i], or &vcpu_attending. */
+	struct vcpu *current[MAX_VCPUS];
 	uint32_t nvcpus;		/* highest index ever + 1 */
 	uint32_t nthreads;
 };

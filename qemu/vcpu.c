@@ -30,6 +30,8 @@ struct run vcpu_outside = {
 	.fall = RUN_NOWHERE, .taken = RUN_NOWHERE, .kind = RUN_FAR, .priv = &outside_info,
 };
 
+struct vcpu vcpu_attending = {.prev = &vcpu_outside, .block = &window_no_block};
+
 static void *unit_memory(void *ctx, uint64_t addr, uint64_t len)
 {
 	if (addr > vtu.dram_size || len > vtu.dram_size - addr)
@@ -40,9 +42,7 @@ static void *unit_memory(void *ctx, uint64_t addr, uint64_t len)
 /* As on silicon, the handler runs at the next instruction boundary it can. */
 static void unit_interrupt(void *ctx)
 {
-	struct vcpu *v = ctx;
-
-	__atomic_or_fetch(&v->block->attention, VTU_ATTN_IRQ, __ATOMIC_SEQ_CST);
+	vcpu_attention(ctx, VTU_ATTN_IRQ);
 }
 
 static uint64_t unit_clock(void *ctx)
@@ -72,7 +72,7 @@ void vcpu_init(qemu_plugin_id_t id, unsigned int index)
 	v->prev = &vcpu_outside;
 	v->block = &window_no_block;
 	v->mode = vtu.inert ? VCPU_OFF : VCPU_FRESH;
-	vtu.vcpus[index] = v;
+	vtu.vcpus[index] = vtu.current[index] = v;
 	if (index >= vtu.nvcpus)
 		vtu.nvcpus = index + 1;
 	pthread_mutex_unlock(&vtu.lock);
@@ -157,6 +157,23 @@ void vcpu_clock_event(struct vcpu *v)
 		pt_unit_set_tsc(&v->unit, pt_unit_tsc(&v->unit) + EVENT_TICKS);
 }
 
+void vcpu_attention(struct vcpu *v, uint32_t bits)
+{
+	__atomic_or_fetch(&v->block->attention, bits, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&vtu.current[v->index], &vcpu_attending, __ATOMIC_SEQ_CST);
+}
+
+/* Back to the fast path, if nothing waits any more. */
+static void attended(struct vcpu *v)
+{
+	if (vtu.current[v->index] == v)
+		return;
+	__atomic_store_n(&vtu.current[v->index], v, __ATOMIC_SEQ_CST);
+	if (__atomic_load_n(&v->block->attention, __ATOMIC_SEQ_CST))
+		__atomic_store_n(&vtu.current[v->index], &vcpu_attending,
+				 __ATOMIC_SEQ_CST);
+}
+
 void vcpus_attention(const struct vcpu *but, uint32_t bits)
 {
 	uint32_t i;
@@ -167,7 +184,7 @@ void vcpus_attention(const struct vcpu *but, uint32_t bits)
 
 		if (!v || v == but || v->block == &window_no_block)
 			continue;
-		__atomic_or_fetch(&v->block->attention, bits, __ATOMIC_SEQ_CST);
+		vcpu_attention(v, bits);
 	}
 	pthread_mutex_unlock(&vtu.lock);
 }
@@ -334,15 +351,17 @@ static void exec_special(struct vcpu *v, const struct run *c, struct guest_env *
 	v->prev = v->in ? run_info(c)->front : &vcpu_outside;
 }
 
-static __attribute__((noinline)) void exec_slow(struct vcpu *v, struct run *front,
-						struct guest_env *env)
+static __attribute__((noinline)) void
+exec_slow(unsigned int index, struct run *front, struct guest_env *env)
 {
+	struct vcpu *v = vtu.vcpus[index];
 	const struct run *p = run_real(v->prev), *c = run_real(front);
 	uint64_t next = c->start;
 
 	if (unlikely(run_info(p)->flags & R_LEAVE || run_info(c)->flags & R_ENTER ||
-		     v->block->attention)) {
+		     v->block->attention || vtu.current[index] != v)) {
 		exec_special(v, c, env);
+		attended(v);
 	} else if (leads_to(p, next)) {
 		v->prev = front;	/* first: the unit may raise its interrupt */
 		pt_unit_run(&v->unit, p, p->ninsn, next);
@@ -360,14 +379,12 @@ vcpu_exec_rep(unsigned int index, struct run *front, struct guest_env *env);
 
 void vcpu_exec(unsigned int index, struct run *front, struct guest_env *env)
 {
-	struct vcpu *v = vtu.vcpus[index];
+	struct vcpu *v = vtu.current[index];
 
-	if (unlikely(v->block->attention) ||
-	    unlikely(!pt_unit_try(&v->unit, v->prev, front->start))) {
-		exec_slow(v, front, env);
-		return;
-	}
-	v->prev = front;
+	if (likely(pt_unit_try(&v->unit, v->prev, front->start)))
+		v->prev = front;
+	else
+		exec_slow(index, front, env);
 }
 
 /* A REP that comes back to itself is not retired yet: there is nothing to do. */

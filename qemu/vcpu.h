@@ -12,7 +12,7 @@ enum vcpu_mode {
 };
 
 struct vcpu {
-	/* Read at each block, as are the unit's first fields. */
+	/* Used at each block, as are the unit's first fields: one cache line. */
 	struct run *prev;		/* front of the block that is being executed */
 	struct vtu_block *block;	/* never NULL: a private one when it has none */
 	struct pt_unit unit;
@@ -36,6 +36,14 @@ extern __thread struct vcpu *vcpu_self;
 
 /* The block that stands for "outside of guest code". */
 extern struct run vcpu_outside;
+
+/*
+ * Stands for a vCPU whose attention the plugin itself has set: nothing follows
+ * its prev, so that the next callback leaves the fast path.  What the host sets
+ * is seen there, too: the fast path ends with each TNT packet, indirect branch,
+ * call and jump back, so no loop stays in it.
+ */
+extern struct vcpu vcpu_attending;
 
 static inline struct block_info *run_info(const struct run *r)
 {
@@ -82,7 +90,9 @@ void vcpu_clock_sync(struct vcpu *v);
 /* An event that makes a record: time passes. */
 void vcpu_clock_event(struct vcpu *v);
 
-/* Sets bits in the attention of every live vCPU of the process but `but`. */
+/* Sets bits in v's attention; they are seen before its next block. */
+void vcpu_attention(struct vcpu *v, uint32_t bits);
+/* The same for every live vCPU of the process but `but`. */
 void vcpus_attention(const struct vcpu *but, uint32_t bits);
 
 #endif

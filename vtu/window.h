@@ -27,7 +27,8 @@
  * thread exit flushes the unit, so does a fatal signal; after SIGKILL only the
  * packets that were not complete yet (pending TNT bits) are missing.
  *
- * Parking.  The vCPU looks at `attention` once a block.  The host sets
+ * Parking.  The vCPU looks at `attention` at each TNT packet, call, indirect
+ * branch and jump back, that is within some 50 branches.  The host sets
  * VTU_ATTN_PARK; the vCPU enters hook PARK.  A vCPU inside a system call
  * (state SYSCALL) has flushed and is quiet; it looks at `attention` when it
  * comes back, before its next instruction.  Both sides order the store to
@@ -193,7 +194,7 @@ struct vtu_command {
 };
 
 struct vtu_block {
-	/* The word that the vCPU reads once a block has a line to itself. */
+	/* The word that the vCPU reads all the time has a line to itself. */
 	uint32_t	attention;
 	uint32_t	pad0[15];
 
