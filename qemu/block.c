@@ -96,8 +96,10 @@ static void set_flags(struct block_info *b, uint32_t flags)
 	b->flags |= flags;
 	if (b->flags & (R_LEAVE | R_ENTER) && b->real == b->front)
 		b->real = copy(b->front);
-	if (b->flags & R_LEAVE)
+	if (b->flags & R_LEAVE) {
 		b->front->fall = b->front->taken = RUN_NOWHERE;
+		b->front->flags = R_LEAVE;
+	}
 	if (b->flags & R_ENTER)
 		__atomic_store_n(&b->front->start, NO_START, __ATOMIC_RELEASE);
 }

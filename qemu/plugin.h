@@ -45,8 +45,8 @@
 /*
  * A translated block: run.priv.  QEMU's callback is given its front, a run that
  * the inline feed reads.  Where a block needs more than that, the front hides
- * what it knows (no successors, no start), so that no comparison of the fast
- * path succeeds, and `real` is a whole copy.
+ * what it knows (no successors and R_LEAVE in its flags, no start), so that no
+ * comparison of the fast path succeeds, and `real` is a whole copy.
  */
 struct block_info {
 	struct run *front, *real;

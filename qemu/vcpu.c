@@ -27,7 +27,8 @@ static struct block_info outside_info = {
 };
 
 struct run vcpu_outside = {
-	.fall = RUN_NOWHERE, .taken = RUN_NOWHERE, .kind = RUN_FAR, .priv = &outside_info,
+	.fall = RUN_NOWHERE, .taken = RUN_NOWHERE, .kind = RUN_FAR, .flags = R_LEAVE,
+	.priv = &outside_info,
 };
 
 struct vcpu vcpu_attending = {.prev = &vcpu_outside, .block = &window_no_block};
@@ -351,15 +352,15 @@ static void exec_special(struct vcpu *v, const struct run *c, struct guest_env *
 	v->prev = v->in ? run_info(c)->front : &vcpu_outside;
 }
 
-static __attribute__((noinline)) void
-exec_slow(unsigned int index, struct run *front, struct guest_env *env)
+/* The rest of what exec_slow is called for: seldom. */
+static __attribute__((noinline)) void exec_rare(struct vcpu *v, struct run *front,
+						struct guest_env *env)
 {
-	struct vcpu *v = vtu.vcpus[index];
 	const struct run *p = run_real(v->prev), *c = run_real(front);
 	uint64_t next = c->start;
 
-	if (unlikely(run_info(p)->flags & R_LEAVE || run_info(c)->flags & R_ENTER ||
-		     v->block->attention || vtu.current[index] != v)) {
+	if (run_info(p)->flags & R_LEAVE || run_info(c)->flags & R_ENTER ||
+	    v->block->attention || vtu.current[v->index] != v) {
 		exec_special(v, c, env);
 		attended(v);
 	} else if (leads_to(p, next)) {
@@ -369,6 +370,22 @@ exec_slow(unsigned int index, struct run *front, struct guest_env *env)
 		exec_special(v, c, env);
 	}
 	/* Else a REP that comes back to itself: not retired yet. */
+}
+
+static __attribute__((noinline)) void
+exec_slow(unsigned int index, struct run *front, struct guest_env *env)
+{
+	struct vcpu *v = vtu.vcpus[index];
+	const struct run *p = v->prev;
+
+	if (likely(!(p->flags & R_LEAVE) && front->start != NO_START &&
+		   !v->block->attention && vtu.current[index] == v &&
+		   pt_unit_may_branch(&v->unit, p, front->start))) {
+		v->prev = front;	/* first: the unit may raise its interrupt */
+		pt_unit_branch(&v->unit, p, front->start);
+	} else {
+		exec_rare(v, front, env);
+	}
 }
 
 /* Called through the thunks, which add the emulator's state. */

@@ -50,4 +50,23 @@ static inline bool pt_unit_try(struct pt_unit *u, const struct run *r, uint64_t 
 	return true;
 }
 
+/*
+ * What is tried next: may pt_unit_branch be told of r?  Neither asks for what the
+ * run may hide, fall and start.  False where tnt_limit is 0, the run ends in no
+ * near branch, or next is none of its successors.
+ */
+static inline bool pt_unit_may_branch(const struct pt_unit *u, const struct run *r,
+				      uint64_t next)
+{
+	uint8_t kind = r->kind;
+
+	/* One jump for all of it: each alone would be hard to predict. */
+	return (u->tnt_limit != 0) & (kind != RUN_SEQ) & (kind != RUN_FAR) &
+	       ((kind >= RUN_JMP_IND) | (next == r->target) |
+		((kind == RUN_JCC) & (next == r->end)));
+}
+
+/* pt_unit_run of a whole run for which pt_unit_may_branch is true. */
+void pt_unit_branch(struct pt_unit *u, const struct run *r, uint64_t next);
+
 #endif

@@ -5,7 +5,7 @@
  * Addresses between two range borders share one filter status: a window.  Only
  * flow that crosses a window's border is looked at instruction by instruction.
  */
-#include "pt_unit_priv.h"
+#include "pt_feed.h"
 
 static bool in_window(const struct pt_unit *u, uint64_t ip)
 {
@@ -311,6 +311,15 @@ void pt_unit_run(struct pt_unit *u, const struct run *r, uint32_t ninsn, uint64_
 	if (u->packet_en)	/* still: the buffer may have come to its end */
 		plain_branch(u, r, next);
 	/* Also where no packet was due: a tick may have filled the region. */
+	if (u->pmi || (u->count >= u->psb_period && u->packet_en))
+		event_end(u);
+}
+
+void pt_unit_branch(struct pt_unit *u, const struct run *r, uint64_t next)
+{
+	u->insns += r->ninsn;
+	u->ip = next;
+	plain_branch(u, r, next);
 	if (u->pmi || (u->count >= u->psb_period && u->packet_en))
 		event_end(u);
 }
