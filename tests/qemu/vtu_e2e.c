@@ -26,6 +26,7 @@ struct expect {
 	uint64_t insns;		/* exactly; 0: any */
 	uint64_t taken, not_taken;	/* TNT bits of the first thread; 0: any */
 	bool single_step;	/* compare with the emulator's own log, too */
+	uint32_t parks;		/* at least */
 	bool record_only;	/* no log, no decoding: for its cost */
 };
 
@@ -230,7 +231,7 @@ static void parse(int argc, char **argv, struct owner_options *o, struct expect 
 {
 	int c;
 
-	while ((c = getopt(argc, argv, "+fFRp:T:P:s:S:r:c:k:oli:nt:z:HQD:K:")) != -1) {
+	while ((c = getopt(argc, argv, "+fFRp:m:T:P:s:S:r:c:k:oli:nt:z:HQD:K:")) != -1) {
 		switch (c) {
 		case 'f':
 			o->flags |= VTU_F_FOLLOW;
@@ -246,6 +247,9 @@ static void parse(int argc, char **argv, struct owner_options *o, struct expect 
 			break;
 		case 'p':
 			o->park_every_ms = atoi(optarg);
+			break;
+		case 'm':
+			x->parks = (uint32_t)atoi(optarg);
 			break;
 		case 'o':
 			o->own_stop = true;
@@ -329,6 +333,10 @@ int main(int argc, char **argv)
 		fail("cannot run %s: %s", o.argv[0], strerror(-err));
 	else if (!x.record_only)
 		check(&w, &x);
+	else if (w.wait_status != x.status)
+		fail("ended with status %#x, not %#x", w.wait_status, x.status);
+	if (!err && w.parks < x.parks)
+		fail("parked %u times, not %u", w.parks, x.parks);
 	if (!err && x.single_step)
 		compare_with_emulator(&w);
 	if (!getenv("VTU_E2E_KEEP"))
