@@ -105,7 +105,7 @@ static int dump_streams(struct dumping *d)
 	struct hwt_stream *st;
 	int i, err = 0;
 
-	progress_start("reading packets", d->rec.total);
+	progress_start("reading packets", d->rec.total, true);
 	for (i = 0; !err && (st = recording_stream(&d->rec, &i)); i++) {
 		info = hwt_stream_info(st);
 		d->tid = info->tid;

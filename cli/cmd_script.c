@@ -81,7 +81,9 @@ static void summary_line(struct listing *l)
 
 static int list(struct listing *l, const struct script_options *options, bool json)
 {
-	static const struct recording_visitor visitor = { .begin = begin, .feed = feed };
+	static const struct recording_visitor visitor = {
+		.begin = begin, .feed = feed, .listing = true,
+	};
 	int status, closed;
 
 	if (out_init(&l->out, STDOUT_FILENO))

@@ -89,7 +89,9 @@ static int feed(void *ctx, const struct trace_event *ev, int n)
 
 static int list(struct listing *l, const struct recording_values *opt, int fd)
 {
-	static const struct recording_visitor visitor = { .begin = begin, .feed = feed };
+	static const struct recording_visitor visitor = {
+		.begin = begin, .feed = feed, .listing = true,
+	};
 	int status, closed;
 
 	status = recording_open(&l->rec, opt);

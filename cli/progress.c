@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "progress.h"
 
-#include <stdbool.h>
 #include <stdio.h>
 #include <time.h>
 #include <unistd.h>
@@ -22,15 +21,14 @@ static uint64_t now_ms(void)
 	return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000;
 }
 
-void progress_start(const char *what, uint64_t total)
+void progress_start(const char *what, uint64_t total, bool listing)
 {
 	progress.what = what;
 	progress.total = total;
 	progress.started = progress.shown = now_ms();
 	progress.calls = 0;
 	progress.visible = false;
-	/* Result lines on the same terminal show progress by themselves. */
-	progress.enabled = isatty(STDERR_FILENO) && !isatty(STDOUT_FILENO);
+	progress.enabled = isatty(STDERR_FILENO) && !(listing && isatty(STDOUT_FILENO));
 }
 
 void progress_at(uint64_t done)

@@ -146,9 +146,11 @@ static int visit_one(struct recording *r, struct hwt_stream *st,
 	struct summary sum = { 0 };
 	int err;
 
+	progress_clear();
 	err = v->begin ? v->begin(ctx, st) : 0;
 	if (!err)
 		err = pull(r, st, v, ctx, &sum, events);
+	progress_clear();
 	sum.bytes = info->bytes;
 	sum.lost = info->lost;
 	sum.stops = info->gaps;
@@ -169,7 +171,7 @@ int recording_visit(struct recording *r, const struct recording_visitor *v, void
 
 	if (!events)
 		return failure("out of memory");
-	progress_start("decoding", r->total);
+	progress_start("decoding", r->total, v->listing);
 	for (i = 0; !err && (st = recording_stream(r, &i)); i++)
 		err = visit_one(r, st, v, ctx, events);
 	progress_end();

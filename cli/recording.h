@@ -61,6 +61,7 @@ struct recording_visitor {
 	int (*begin)(void *ctx, struct hwt_stream *st);
 	int (*feed)(void *ctx, const struct trace_event *ev, int n);
 	int (*end)(void *ctx, struct hwt_stream *st, const struct summary *s);
+	bool listing;	/* feed prints; begin and end may in any case */
 };
 /* All streams that were asked for, one after the other.  EXIT_*. */
 int recording_visit(struct recording *r, const struct recording_visitor *v, void *ctx);
