@@ -17,6 +17,9 @@
 #include <hwt/hwt_ext.h>
 #include <hwt/pt.h>
 
+/* What follows is what the shared library exports. */
+#pragma GCC visibility push(default)
+
 struct hwt_host;
 struct hwt_dev;
 
@@ -65,5 +68,7 @@ int hwt_dev_munmap(struct hwt_dev *dev, void *addr, size_t length);
 /* 1: a record waits; 0: none within timeout_ms; -EINTR. */
 int hwt_dev_poll(struct hwt_dev *dev, int timeout_ms);
 void hwt_dev_close(struct hwt_dev *dev);
+
+#pragma GCC visibility pop
 
 #endif

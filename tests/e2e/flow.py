@@ -47,14 +47,18 @@ def library(name):
     return os.path.join(sys.argv[3], f"libguest_{name}.so")
 
 
+INPUTS = set()
+
+
 def file_of(size):
-    """A file of some compressible bytes, made once a run."""
-    path = os.path.join(tempfile.gettempdir(), f"hwt-e2e-input-{os.getpid()}")
+    """A file of some compressible bytes; main removes it."""
+    path = os.path.join(tempfile.gettempdir(), f"hwt-e2e-input-{size}-{os.getpid()}")
     # Every match is short: gzip's longest-match search has little to do.
     unit = b"".join(b"%x %x\n" % (i * 2654435761 % 2**32, i * 40503 % 65536)
                     for i in range(size // 14 + 1))
     with open(path, "wb") as out:
         out.write((unit * (size // len(unit) + 1))[:size])
+    INPUTS.add(path)
     return path
 
 
@@ -69,7 +73,7 @@ def cases():
         "perl": (["/usr/bin/perl", "-e", PERL], [], 0, True),
         "bash": (["/bin/bash", "-c", BASH], ["--follow"], 0, True),
         "bash-no-follow": (["/bin/bash", "-c", BASH], [], 0, True),
-        "sort": (["/usr/bin/sort", "/etc/services", "/etc/passwd"], [], 0, True),
+        "sort": (["/usr/bin/sort", file_of(30000), "/etc/passwd"], [], 0, True),
         "xz": (["/usr/bin/xz", "-T2", "-0", "--block-size=20000", "-c",
                 file_of(60000)], [], 0, True),
         "xz-big": (["/usr/bin/xz", "-T2", "--block-size=300000", "-c",
@@ -104,4 +108,8 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    finally:
+        for made in INPUTS:
+            os.unlink(made)
