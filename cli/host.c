@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 static volatile sig_atomic_t target_pid;
@@ -127,6 +128,15 @@ static bool explain_refusal(const char *path)
 	return true;
 }
 
+/* -o ./prog: the recording would replace the program before it runs. */
+static bool is_program(const char *output, const char *path)
+{
+	struct stat a, b;
+
+	return output && strchr(path, '/') && stat(output, &a) == 0 && stat(path, &b) == 0 &&
+	       a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
 int host_record(struct hwt_host *host, struct record_options *options,
 		struct record_result *result)
 {
@@ -134,6 +144,13 @@ int host_record(struct hwt_host *host, struct record_options *options,
 	char line[4096], *error = NULL;
 	int err;
 
+	if (is_program(options->output, options->path) ||
+	    is_program(options->raw, options->path)) {
+		*result = (struct record_result){ .status = -1 };
+		message("%s: is the program itself, not written over",
+			text_printable(line, sizeof(line), options->path));
+		return -EINVAL;
+	}
 	options->host = host;
 	options->images = (struct record_images){
 		.ranges = ranges_of, .vaddr_of = vaddr_of, .build_id = build_id_of,

@@ -68,6 +68,12 @@ def check_environment(checks):
         done = run([HWT, "record", "-o", path, "/bin/true"])
         checks.that(f"output to {path}", one_line(done, 125, path), done.returncode,
                     done.stderr)
+    shutil.copy("/bin/true", "itself")
+    for words in (["record", "-o", "itself", "./itself"], ["-r", "-w", "itself", "./itself"]):
+        done = run([HWT, *words])
+        checks.that(f"{words}: not written over", one_line(done, 125, "./itself") and
+                    os.access("itself", os.X_OK) and os.path.getsize("itself") ==
+                    os.path.getsize("/bin/true"), done.returncode, done.stderr)
     for options in (["-w", "/no/such/x"], ["-r", "-w", "/no/such/x"]):
         done = run([HWT, *options, "/bin/echo", "ran"])
         checks.that(f"own form, {options}", one_line(done, done.returncode, "/no/such/x") and
