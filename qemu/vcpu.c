@@ -394,7 +394,12 @@ vcpu_exec(unsigned int index, struct run *front, struct guest_env *env);
 __attribute__((visibility("hidden"), used)) void
 vcpu_exec_rep(unsigned int index, struct run *front, struct guest_env *env);
 
-void vcpu_exec(unsigned int index, struct run *front, struct guest_env *env)
+/*
+ * Called for each block: with its thunk on the same few cache lines, wherever the
+ * rest of the plugin comes to lie.
+ */
+__attribute__((section(".text.exec"), aligned(64))) void
+vcpu_exec(unsigned int index, struct run *front, struct guest_env *env)
 {
 	struct vcpu *v = vtu.current[index];
 
@@ -418,7 +423,8 @@ void vcpu_exec_rep(unsigned int index, struct run *front, struct guest_env *env)
  * TCG keeps the guest's state in %rbp on an x86-64 host and the plugin interface
  * of QEMU 7.2 has no way to ask for a register: hand it over.
  */
-__asm__(".text\n"
+__asm__(".pushsection .text.exec, \"ax\", @progbits\n"
+	".balign 64\n"
 	".hidden vcpu_exec_thunk\n"
 	".globl vcpu_exec_thunk\n"
 	".type vcpu_exec_thunk, @function\n"
@@ -432,7 +438,8 @@ __asm__(".text\n"
 	"vcpu_exec_rep_thunk:\n"
 	"	mov %rbp, %rdx\n"
 	"	jmp vcpu_exec_rep\n"
-	".size vcpu_exec_rep_thunk, . - vcpu_exec_rep_thunk\n");
+	".size vcpu_exec_rep_thunk, . - vcpu_exec_rep_thunk\n"
+	".popsection\n");
 
 void vcpu_reached(unsigned int index, void *unused)
 {
