@@ -49,7 +49,7 @@ fuzz:
 	@tools/setup build fuzz
 	@[ -d build-fuzz ] || CC=clang meson setup -Dfuzz=true -Db_lundef=false \
 		-Dc_args="$(FUZZ_FLAGS)" -Dc_link_args="-fsanitize=address,undefined" build-fuzz
-	@ninja -C build-fuzz
+	@ninja -C build-fuzz fuzzers
 	@tools/fuzz build-fuzz $(FUZZ_SECONDS)
 
 install: all
