@@ -206,7 +206,8 @@ static void sum_up(struct hwt_stream *st)
 		st->chunks[n++] = c;
 	}
 	st->nchunks = n;
-	st->info.gaps = st->full_stops ? st->full_stops : st->aux_truncated;
+	/* Ours say it; in others' a cut of the AUX data is all there is to see. */
+	st->info.gaps = st->session->info.ours ? st->full_stops : st->aux_truncated;
 }
 
 static void finish_index(struct hwt_session *s)

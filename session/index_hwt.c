@@ -233,7 +233,8 @@ static int on_buffer(struct hwt_session *s, const struct hwt_rec *rec)
 	if (!b)
 		return -EINVAL;
 	st = idmap_get(rec->cpu < 0 ? &s->tids : &s->cpus, b->buf_id);
-	if (st && b->flags & HWT_BUF_FULL)
+	/* `lost` is bytes where a ring wrapped, times that the unit lost data else. */
+	if (st && !(b->flags & HWT_BUF_WRAPPED))
 		st->full_stops = b->lost > st->full_stops ? b->lost : st->full_stops;
 	return 0;
 }

@@ -107,7 +107,7 @@ struct hwt_rec_buffer {
 	uint32_t	flags;		/* HWT_BUF_* */
 	uint64_t	head;		/* absolute position up to which data is valid */
 	uint64_t	tail;		/* oldest byte not overwritten */
-	uint64_t	lost;		/* bytes or events lost so far, see flags */
+	uint64_t	lost;		/* so far: bytes (HWT_BUF_WRAPPED), else gaps */
 };
 #define HWT_BUF_FULL		0x1u	/* the unit stopped for want of room: a gap */
 #define HWT_BUF_WRAPPED		0x2u	/* ring mode: old bytes were overwritten */
