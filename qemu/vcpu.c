@@ -357,19 +357,14 @@ static __attribute__((noinline)) void exec_rare(struct vcpu *v, struct run *fron
 						struct guest_env *env)
 {
 	const struct run *p = run_real(v->prev), *c = run_real(front);
-	uint64_t next = c->start;
 
-	if (run_info(p)->flags & R_LEAVE || run_info(c)->flags & R_ENTER ||
-	    v->block->attention || vtu.current[v->index] != v) {
-		exec_special(v, c, env);
-		attended(v);
-	} else if (leads_to(p, next)) {
-		v->prev = front;	/* first: the unit may raise its interrupt */
-		pt_unit_run(&v->unit, p, p->ninsn, next);
-	} else if (p != c || p->ninsn != 1 || p->kind != RUN_SEQ) {
-		exec_special(v, c, env);
-	}
-	/* Else a REP that comes back to itself: not retired yet. */
+	/* A REP that comes back to itself is not retired yet. */
+	if (!(run_info(p)->flags & R_LEAVE) && !(run_info(c)->flags & R_ENTER) &&
+	    !v->block->attention && vtu.current[v->index] == v && p == c &&
+	    p->ninsn == 1 && p->kind == RUN_SEQ)
+		return;
+	exec_special(v, c, env);
+	attended(v);
 }
 
 static __attribute__((noinline)) void
@@ -377,15 +372,24 @@ exec_slow(unsigned int index, struct run *front, struct guest_env *env)
 {
 	struct vcpu *v = vtu.vcpus[index];
 	const struct run *p = v->prev;
+	uint64_t next = front->start;
 
-	if (likely(!(p->flags & R_LEAVE) && front->start != NO_START &&
-		   !v->block->attention && vtu.current[index] == v &&
-		   pt_unit_may_branch(&v->unit, p, front->start))) {
-		v->prev = front;	/* first: the unit may raise its interrupt */
-		pt_unit_branch(&v->unit, p, front->start);
-	} else {
-		exec_rare(v, front, env);
+	if (likely(!(p->flags & R_LEAVE) && next != NO_START && !v->block->attention &&
+		   vtu.current[index] == v)) {
+		/* prev first: the unit may raise its interrupt. */
+		if (pt_unit_may_branch(&v->unit, p, next)) {
+			v->prev = front;
+			pt_unit_branch(&v->unit, p, next);
+			return;
+		}
+		p = run_real(p);
+		if (leads_to(p, next)) {
+			v->prev = front;
+			pt_unit_run(&v->unit, p, p->ninsn, next);
+			return;
+		}
 	}
+	exec_rare(v, front, env);
 }
 
 /* Called through the thunks, which add the emulator's state. */
