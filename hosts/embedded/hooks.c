@@ -16,6 +16,7 @@ struct hook {
 	struct block		*b;
 	struct vtu_block	*w;
 	struct hwt_hook_where	at;
+	uint32_t		type;	/* read once: the guest can write the window */
 	uint64_t		args[6];
 	union {
 		struct vtu_hook_attach	attach;
@@ -233,8 +234,6 @@ static const struct {
 
 static void hook_fill(struct hook *h, struct embedded *e, struct block *b)
 {
-	uint32_t type;
-
 	memset(h, 0, offsetof(struct hook, p));
 	h->e = e;
 	h->b = b;
@@ -244,9 +243,9 @@ static void hook_fill(struct hook *h, struct embedded *e, struct block *b)
 		.generation = (uint32_t)h->w->generation,
 	};
 	memcpy(h->args, h->w->hook_args, sizeof(h->args));
-	type = h->w->hook_type;
-	if (type < sizeof(hook_table) / sizeof(hook_table[0]))
-		memcpy(&h->p, h->w->payload, hook_table[type].payload);
+	h->type = __atomic_load_n(&h->w->hook_type, __ATOMIC_RELAXED);
+	if (h->type < sizeof(hook_table) / sizeof(hook_table[0]))
+		memcpy(&h->p, h->w->payload, hook_table[h->type].payload);
 }
 
 /* START, STOP or SET_CONFIG that waited for the vCPU to come out of a call. */
@@ -277,14 +276,12 @@ static void finish(struct embedded *e, struct block *b)
 void hook_handle(struct embedded *e, struct block *b)
 {
 	static struct hook h;	/* 16 KiB; only the service thread is here */
-	uint32_t type;
 	int r = 0;
 
 	block_hold(b, HOLD_NONE);
 	hook_fill(&h, e, b);
-	type = h.w->hook_type;
-	if (type < sizeof(hook_table) / sizeof(hook_table[0]) && hook_table[type].handle)
-		r = hook_table[type].handle(&h);
+	if (h.type < sizeof(hook_table) / sizeof(hook_table[0]) && hook_table[h.type].handle)
+		r = hook_table[h.type].handle(&h);
 	if (r == -EAGAIN)
 		block_hold(b, HOLD_ROOM);
 	else if (r >= HOLD_ANSWER)

@@ -62,7 +62,8 @@ def file_of(size):
     return path
 
 
-# name: (argv, record options, exit status, perf can follow)
+# name: (argv, record options, exit status, with perf: not where code is in no file,
+# nor where its text would take many minutes)
 def cases():
     return {
         "true": (["/bin/true"], [], 0, True),
