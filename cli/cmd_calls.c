@@ -2,6 +2,7 @@
 #include "analysing.h"
 #include "commands.h"
 
+#include <hwt/pt.h>
 #include <inttypes.h>
 
 struct calls_values {
@@ -21,6 +22,14 @@ static const struct option calls_opts[] = {
 	{ 0 }
 };
 
+/* Only sync points and records carry time: a call between two of them takes none. */
+static bool times_are_coarse(const struct analysing *a)
+{
+	const struct hwt_session_info *info = hwt_session_info(a->rec.session);
+
+	return info->ours && !(info->rtit_ctl & (PT_CTL_MTCEN | PT_CTL_CYCEN));
+}
+
 static void text(struct analysing *a, const struct calls_values *v)
 {
 	struct result_limits limits = {
@@ -35,6 +44,8 @@ static void text(struct analysing *a, const struct calls_values *v)
 		out_printf(&a->out, ", deepest stack %u\n",
 			   analysis_max_depth(a->thread[i].thread));
 		result_summary(&a->out, "# ", &a->thread[i].summary);
+		if (times_are_coarse(a))
+			out_printf(&a->out, "# times are coarse: recorded without --mtc and --cyc\n");
 		result_tree(&a->out, analysis_tree(a->thread[i].thread), &limits,
 			    analysing_duration, a);
 	}
@@ -51,6 +62,7 @@ static void json(struct analysing *a)
 	json_init(&j, &a->out);
 	json_object(&j, NULL);
 	result_summary_json(&j, "summary", &a->rec.all);
+	json_bool(&j, "times_are_coarse", times_are_coarse(a));
 	json_uint(&j, "folded_calls", analysis_folded(a->analysis));
 	json_array(&j, "threads");
 	for (i = 0; i < a->nthreads; i++) {
