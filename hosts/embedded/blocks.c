@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #define PATIENCE	50		/* polls */
-#define POLL_NS		1000000		/* a running vCPU may enter a system call unseen */
+#define POLL_MS		1		/* a running vCPU may enter a system call unseen */
 
 long futex_wait(uint32_t *word, uint32_t value, int timeout_ms)
 {
@@ -24,6 +24,17 @@ long futex_wait(uint32_t *word, uint32_t value, int timeout_ms)
 void futex_wake(uint32_t *word)
 {
 	syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
+void deadline(struct timespec *ts, int timeout_ms)
+{
+	clock_gettime(CLOCK_MONOTONIC, ts);
+	ts->tv_sec += timeout_ms / 1000;
+	ts->tv_nsec += timeout_ms % 1000 * 1000000L;
+	if (ts->tv_nsec >= 1000000000L) {
+		ts->tv_nsec -= 1000000000L;
+		ts->tv_sec++;
+	}
 }
 
 int blocks_init(struct embedded *e)
@@ -130,12 +141,7 @@ static void wait_change(struct embedded *e)
 {
 	struct timespec ts;
 
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	ts.tv_nsec += POLL_NS;
-	if (ts.tv_nsec >= 1000000000L) {
-		ts.tv_nsec -= 1000000000L;
-		ts.tv_sec++;
-	}
+	deadline(&ts, POLL_MS);
 	pthread_cond_timedwait(&e->cond, &e->lock, &ts);
 }
 

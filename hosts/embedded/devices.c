@@ -234,9 +234,7 @@ int embedded_dev_poll(void *dev, int timeout_ms)
 
 	if (!d->node)
 		return -ENODEV;
-	clock_gettime(CLOCK_MONOTONIC, &end);
-	end.tv_sec += timeout_ms / 1000;
-	end.tv_nsec += timeout_ms % 1000 * 1000000L;
+	deadline(&end, timeout_ms < 0 ? 0 : timeout_ms);
 	hwt_node_poll(d->node->ctx, &wait);
 	for (;;) {
 		seen = __atomic_load_n(&wait->wakes, __ATOMIC_SEQ_CST);

@@ -20,6 +20,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <time.h>
 
 #include <hwt/libhwt.h>
 #include "../../backends/pt/pt_backend.h"
@@ -114,6 +115,8 @@ void block_doorbell(struct vtu_bus *vb, struct vtu_block *w, uint32_t seq);
 void block_free(struct embedded *e, struct block *b);
 long futex_wait(uint32_t *word, uint32_t value, int timeout_ms);
 void futex_wake(uint32_t *word);
+/* timeout_ms (not negative) from now, by CLOCK_MONOTONIC. */
+void deadline(struct timespec *ts, int timeout_ms);
 
 /* ---- targets.c ---- (callers hold the lock unless it says otherwise) */
 struct target *target_add(struct embedded *e, int pid, bool child);

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "../../vtu/launch.h"
@@ -209,17 +208,6 @@ int embedded_run(void *host, pid_t pid)
 		return -ESRCH;
 	service_recheck(e);
 	return 0;
-}
-
-static void deadline(struct timespec *ts, int timeout_ms)
-{
-	clock_gettime(CLOCK_MONOTONIC, ts);
-	ts->tv_sec += timeout_ms / 1000;
-	ts->tv_nsec += timeout_ms % 1000 * 1000000L;
-	if (ts->tv_nsec >= 1000000000L) {
-		ts->tv_nsec -= 1000000000L;
-		ts->tv_sec++;
-	}
 }
 
 int embedded_wait(void *host, pid_t pid, int timeout_ms, int *status)
