@@ -15,16 +15,38 @@
 #include <stdint.h>
 #include <string.h>
 
-enum run_end {		/* what the last instruction is, as PT and ETM classify it */
+/*
+ * What the last instruction is, as PT and ETM classify it.  An ETM derives the
+ * rest: BL and BLR (CALL, CALL_IND) link; every kind but SEQ and FAR is P0.  The
+ * preferred return address of what FAR stands for on A64 is the run's end.  BRK,
+ * HLT and UDF are no end: they do not retire, the exception is at their address.
+ */
+enum run_end {
 	RUN_SEQ,	/* no branch: the run was cut by the translator */
-	RUN_JCC,	/* conditional, direct (also LOOP, JRCXZ) */
+	RUN_JCC,	/* conditional, direct (also LOOP, JRCXZ, CBZ, TBZ) */
 	RUN_JMP,	/* unconditional, direct */
 	RUN_CALL,	/* direct call */
 	RUN_JMP_IND,
 	RUN_CALL_IND,
 	RUN_RET,	/* near return */
-	RUN_FAR,	/* SYSCALL, INTn, INT3, IRET, far CALL/JMP/RET, ... */
+	RUN_FAR,	/* SYSCALL, INTn, INT3, IRET, far CALL/JMP/RET; SVC, HVC, SMC */
+	/* A64 only: P0 elements of an ETM (IHI0064 F.1), of which PT knows none. */
+	RUN_ERET,	/* indirect; also ERETAA, ERETAB */
+	RUN_ISB,	/* goes on at the next instruction */
+	RUN_WFX,	/* WFI, WFE (also with a timeout); P0 where TRCIDR2.WFXMODE is set */
 };
+
+/* Does only the successor say where the last instruction led? */
+static inline bool run_is_indirect(uint8_t kind)
+{
+	return (kind >= RUN_JMP_IND && kind <= RUN_RET) || kind == RUN_ERET;
+}
+
+/* Does it go on behind its last instruction, always? */
+static inline bool run_is_sequential(uint8_t kind)
+{
+	return kind == RUN_SEQ || kind == RUN_ISB || kind == RUN_WFX;
+}
 
 /* No instruction's address: not canonical. */
 #define RUN_NOWHERE	(1ull << 63)
@@ -68,7 +90,7 @@ static inline void run_finish(struct run *r)
 	/* A call of the next instruction is no call (SDM 33.4.2.2). */
 	r->push = r->kind == RUN_CALL && r->target != r->end;
 	r->taken = r->kind == RUN_JCC ? r->target : RUN_NOWHERE;
-	if (r->kind == RUN_SEQ || r->kind == RUN_JCC)
+	if (run_is_sequential(r->kind) || r->kind == RUN_JCC)
 		r->fall = r->end;
 	else if (r->kind == RUN_JMP || r->kind == RUN_CALL)
 		r->fall = r->target;

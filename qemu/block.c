@@ -204,7 +204,7 @@ void block_mark_handler(uint64_t start)
  */
 static bool hides_a_cut(const struct run *r)
 {
-	return r->kind >= RUN_JMP_IND ||
+	return run_is_indirect(r->kind) || r->kind == RUN_FAR ||
 	       (r->target && r->target - r->start < r->end - r->start);
 }
 

@@ -207,7 +207,7 @@ int vcpu_index_of(const struct run *r, uint64_t ip)
 static bool leads_to(const struct run *r, uint64_t next)
 {
 	return next == r->fall || next == r->taken ||
-	       (r->kind >= RUN_JMP_IND && r->kind != RUN_FAR);
+	       run_is_indirect(r->kind);
 }
 
 static void feed(struct vcpu *v, const struct run *p, uint64_t next)
