@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "commands.h"
-#include "host.h"
+#include <hwt/libhwt.h>
 #include "present/json.h"
+#include "present/text.h"
 #include "recording.h"
 
 #include <errno.h>
@@ -110,6 +111,8 @@ static pid_t probe_start(struct hwt_host *host)
 	char *error = NULL;
 	pid_t pid;
 
+	if (hwt_target_execs_late(host))
+		return -1;
 	if (hwt_target_spawn(host, argv[0], argv, &pid, &error) == 0)
 		return pid;
 	free(error);
@@ -127,59 +130,129 @@ static void probe_end(struct hwt_host *host, pid_t pid)
 		;
 }
 
-static int list_host(struct hwt_host *host, bool as_json)
+/* A host that may be there; the best first, as hwt_host_open chooses. */
+struct listed {
+	const char	*kind;
+	struct hwt_host	*host;		/* NULL: see problem */
+	struct hwt_dev	*dev;
+	pid_t		probe;
+	char		*problem;	/* malloc'd */
+};
+#define NHOSTS	2
+
+static void open_listed(struct listed *l)
 {
-	struct hwt_dev *dev;
+	struct hwt_host_options options = { .kind = l->kind };
+	int err = hwt_host_open(&options, &l->host, &l->problem);
+
+	if (!err) {
+		l->probe = probe_start(l->host);
+		err = hwt_dev_open(l->host, "/dev/hwt", &l->dev);
+	}
+	if (err && !l->problem)
+		l->problem = strdup(strerror(-err));
+}
+
+static void close_listed(struct listed *l)
+{
+	if (l->dev)
+		hwt_dev_close(l->dev);
+	if (l->host) {
+		probe_end(l->host, l->probe);
+		hwt_host_close(l->host);
+	}
+	free(l->problem);
+}
+
+static int one_text(const struct listed *l, struct out *o, const char *note)
+{
+	out_printf(o, "host: %s%s\n\n", l->kind, note);
+	if (l->dev)
+		return backends(l->dev, o, NULL, false);
+	out_str(o, "not here: ");
+	out_printable(o, l->problem ? l->problem : "out of memory");
+	out_char(o, '\n');
+	return 0;
+}
+
+/* The members of an object that is open. */
+static int one_json(const struct listed *l, struct out *o, struct json *j)
+{
+	int err = 0;
+
+	json_string(j, "host", l->kind);
+	if (l->problem)
+		json_string(j, "problem", l->problem);
+	json_array(j, "backends");
+	if (l->dev)
+		err = backends(l->dev, o, j, true);
+	json_array_end(j);
+	return err;
+}
+
+/* `best` first, for it is what programs are traced on. */
+static int show(const struct listed hosts[NHOSTS], int best, bool as_json)
+{
 	struct json j;
 	struct out o;
-	int err;
+	int i, err, each;
 
-	err = hwt_dev_open(host, "/dev/hwt", &dev);
-	if (err)
-		return failure("/dev/hwt: %s", strerror(-err));
-	if (out_init(&o, STDOUT_FILENO)) {
-		hwt_dev_close(dev);
+	if (out_init(&o, STDOUT_FILENO))
 		return failure("out of memory");
-	}
 	json_init(&j, &o);
 	if (as_json) {
 		json_object(&j, NULL);
-		json_string(&j, "host", hwt_host_kind(host));
-		json_array(&j, "backends");
+		err = one_json(&hosts[best], &o, &j);
+		json_array(&j, "other_hosts");
 	} else {
-		out_printf(&o, "host: %s\n\n", hwt_host_kind(host));
+		err = one_text(&hosts[best], &o, " (the default)");
 	}
-	err = backends(dev, &o, &j, as_json);
+	for (i = 0; i < NHOSTS; i++) {
+		if (i == best)
+			continue;
+		if (as_json) {
+			json_object(&j, NULL);
+			each = one_json(&hosts[i], &o, &j);
+			json_object_end(&j);
+		} else {
+			out_char(&o, '\n');
+			each = one_text(&hosts[i], &o, "");
+		}
+		err = err ? err : each;
+	}
 	if (as_json) {
 		json_array_end(&j);
 		json_object_end(&j);
 		json_newline(&j);
 	}
-	hwt_dev_close(dev);
 	return finish_out(&o, err ? failure("/dev/hwt: %s", strerror(-err)) : EXIT_OK);
 }
 
 static int list_run(const struct command *self, void *values, int noperands,
 		    char **operands)
 {
+	struct listed hosts[NHOSTS] = { { .kind = "kernel" }, { .kind = "embedded" } };
 	const struct list_values *v = values;
-	struct hwt_host *host;
-	int status;
-	pid_t probe;
+	char line[1024];
+	int i, best = NHOSTS, status;
 
-	status = host_open(&(struct hwt_host_options){ 0 }, &host);
-	if (status)
-		return status;
-	probe = probe_start(host);
-	status = list_host(host, v->json);
-	probe_end(host, probe);
-	hwt_host_close(host);
+	for (i = NHOSTS - 1; i >= 0; i--) {
+		open_listed(&hosts[i]);
+		if (hosts[i].dev)
+			best = i;
+	}
+	if (best < NHOSTS)
+		status = show(hosts, best, v->json);
+	else
+		status = failure("%s", text_printable(line, sizeof(line), hosts[NHOSTS - 1].problem));
+	for (i = 0; i < NHOSTS; i++)
+		close_listed(&hosts[i]);
 	return status;
 }
 
 const struct command list_cmd = {
 	.name = "list",
-	.summary = "List backends, their capabilities and the host",
+	.summary = "List hosts, backends and their capabilities",
 	.operands = "",
 	.usage_status = EXIT_FAILED,
 	.options = list_opts,

@@ -3,11 +3,12 @@
 #include <hwt/libhwt.h>
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "embedded/embedded.h"
+#include "kernel/kernel.h"
+#include "search.h"
 
 /* What a host is able to do; each method has the contract of its libhwt call. */
 struct host_class {
@@ -16,6 +17,8 @@ struct host_class {
 	void (*close)(void *host);
 	int (*spawn)(void *host, const char *path, char *const argv[], pid_t *pid,
 		     char **error);
+	int (*attach)(void *host, pid_t pid);	/* NULL: not possible */
+	bool late_exec;
 	int (*run)(void *host, pid_t pid);
 	int (*wait)(void *host, pid_t pid, int timeout_ms, int *status);
 	int (*fd)(void *host, pid_t pid);
@@ -27,7 +30,25 @@ struct host_class {
 	void (*dev_close)(void *dev);
 };
 
+/* The best first. */
 static const struct host_class hosts[] = {
+	{
+		.kind = "kernel",
+		.open = kernel_open,
+		.close = kernel_close,
+		.spawn = kernel_spawn,
+		.attach = kernel_attach,
+		.late_exec = true,
+		.run = kernel_run,
+		.wait = kernel_wait,
+		.fd = kernel_fd,
+		.dev_open = kernel_dev_open,
+		.dev_ioctl = kernel_dev_ioctl,
+		.dev_mmap = kernel_dev_mmap,
+		.dev_munmap = kernel_dev_munmap,
+		.dev_poll = kernel_dev_poll,
+		.dev_close = kernel_dev_close,
+	},
 	{
 		.kind = "embedded",
 		.open = embedded_open,
@@ -45,6 +66,8 @@ static const struct host_class hosts[] = {
 	},
 };
 
+#define NHOSTS	(sizeof(hosts) / sizeof(hosts[0]))
+
 struct hwt_host {
 	const struct host_class	*c;
 	void			*priv;
@@ -55,33 +78,46 @@ struct hwt_dev {
 	void			*priv;
 };
 
-int hwt_host_open(const struct hwt_host_options *options, struct hwt_host **out, char **error)
+static int open_class(const struct host_class *c, const struct hwt_host_options *options,
+		      struct hwt_host *h, char **error)
 {
-	const struct host_class *c = NULL;
-	struct hwt_host *h;
-	size_t i;
 	int err;
 
 	*error = NULL;
-	for (i = 0; i < sizeof(hosts) / sizeof(hosts[0]) && !c; i++)
-		if (!options->kind || !strcmp(options->kind, hosts[i].kind))
-			c = &hosts[i];
-	if (!c) {
-		if (asprintf(error, "%s: no such host; there is: embedded", options->kind) < 0)
-			*error = NULL;
-		return -EINVAL;
-	}
-	h = calloc(1, sizeof(*h));
+	err = c->open(options, &h->priv, error);
+	if (!err)
+		h->c = c;
+	return err;
+}
+
+/*
+ * Of the hosts that were not asked for by name the last one's trouble is told: that
+ * it is possible everywhere is what the embedded host is for.
+ */
+int hwt_host_open(const struct hwt_host_options *options, struct hwt_host **out, char **error)
+{
+	struct hwt_host *h = calloc(1, sizeof(*h));
+	int err = -EINVAL;
+	size_t i;
+
+	*error = NULL;
 	if (!h)
 		return -ENOMEM;
-	h->c = c;
-	err = c->open(options, &h->priv, error);
-	if (err) {
-		free(h);
-		return err;
+	for (i = 0; i < NHOSTS && !h->c; i++) {
+		if (options->kind && strcmp(options->kind, hosts[i].kind))
+			continue;
+		free(*error);
+		err = open_class(&hosts[i], options, h, error);
 	}
-	*out = h;
-	return 0;
+	if (h->c) {
+		*out = h;
+		return 0;
+	}
+	if (err == -EINVAL && !*error)
+		host_fail(error, err, "%s: no such host; there are: kernel, embedded",
+			  options->kind);
+	free(h);
+	return err;
 }
 
 void hwt_host_close(struct hwt_host *host)
@@ -99,6 +135,16 @@ int hwt_target_spawn(struct hwt_host *host, const char *path, char *const argv[]
 		     char **error)
 {
 	return host->c->spawn(host->priv, path, argv, pid, error);
+}
+
+int hwt_target_attach(struct hwt_host *host, pid_t pid)
+{
+	return host->c->attach ? host->c->attach(host->priv, pid) : -EOPNOTSUPP;
+}
+
+bool hwt_target_execs_late(const struct hwt_host *host)
+{
+	return host->c->late_exec;
 }
 
 int hwt_target_run(struct hwt_host *host, pid_t pid)

@@ -23,7 +23,9 @@ LAYERS = {
     "models": ["hw"],
     "vtu": ["include", "hw"],
     "qemu": ["models", "vtu"],
-    "hosts/embedded": ["core", "backends", "vtu", "include"],
+    "hosts/embedded": ["core", "backends", "vtu", "include", "hosts/search.h"],
+    # User side of the kernel host: the devices of hosts/linux, from outside.
+    "hosts/kernel": ["include", "hosts/search.h"],
     "hosts/linux": ["core", "backends", "vtu", "include"],
     # libhwt.c: the table of hosts.
     "hosts": ["hosts", "include"],

@@ -140,10 +140,6 @@ void service_stop(struct embedded *e);
 extern const struct hwt_host_ops embedded_ops;
 void embedded_cred(struct hwt_cred *cred);
 
-/* ---- spawn.c ---- */
-/* execvp(3)'s search; *out is the caller's. -ENOENT, -EACCES, -ENOMEM. */
-int path_search(const char *name, char **out);
-
 /* ---- devices.c ---- */
 int embedded_node_create(void *host, const char *name, struct hwt_context *ctx,
 			 struct hwt_buffer *buffer, uint32_t uid, struct hwt_node **out);

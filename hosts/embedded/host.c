@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Birth and end of the embedded host. */
 #include "embedded.h"
+#include "../search.h"
 
 #include <errno.h>
 #include <libgen.h>

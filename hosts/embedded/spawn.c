@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Starting a program under the plugin, and waiting for its end. */
 #include "embedded.h"
+#include "../search.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,58 +16,19 @@
 
 extern char **environ;
 
-static int fail(char **error, int err, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
-
-static int fail(char **error, int err, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	if (vasprintf(error, fmt, ap) < 0)
-		*error = NULL;
-	va_end(ap);
-	return err;
-}
-
-int path_search(const char *name, char **out)
-{
-	const char *p = getenv("PATH"), *end;
-	int err = -ENOENT;
-
-	if (!*name)
-		return -ENOENT;
-	if (strchr(name, '/')) {
-		*out = strdup(name);
-		return *out ? 0 : -ENOMEM;
-	}
-	for (p = p ? p : "/usr/local/bin:/usr/bin:/bin"; *p; p = *end ? end + 1 : end) {
-		end = strchrnul(p, ':');
-		if (asprintf(out, "%.*s/%s", end == p ? 1 : (int)(end - p), end == p ? "." : p,
-			     name) < 0)
-			return -ENOMEM;
-		if (access(*out, X_OK) == 0)
-			return 0;
-		if (errno == EACCES)
-			err = -EACCES;
-		free(*out);
-	}
-	return err;
-}
-
 static int explain(char **error, int err, const char *path, const struct vtu_launch *l)
 {
 	switch (err) {
 	case -ENOTSUP:
-		return fail(error, -ENOEXEC, "%s: not an x86-64 program", l->image);
+		return host_fail(error, -ENOEXEC, "%s: not an x86-64 program", l->image);
 	case -ENOEXEC:
-		return fail(error, err, "%s: not an executable format",
-			    l->image ? l->image : path);
+		return host_fail(error, err, "%s: not an executable format",
+				 l->image ? l->image : path);
 	}
 	if (l->image && strcmp(l->image, path))
-		return fail(error, err, "%s: its interpreter %s: %s", path, l->image,
-			    strerror(-err));
-	return fail(error, err, "%s: %s", path, strerror(-err));
+		return host_fail(error, err, "%s: its interpreter %s: %s", path, l->image,
+				 strerror(-err));
+	return host_fail(error, err, "%s: %s", path, strerror(-err));
 }
 
 /* In the child: between fork and exec only async-signal-safe calls. */
@@ -128,10 +89,10 @@ static int wait_ready(struct embedded *e, struct target *t, char **error)
 	if (!err)
 		return 0;
 	if (WIFSIGNALED(status))
-		return fail(error, err, "%s ended by signal %d before the program began",
+		return host_fail(error, err, "%s ended by signal %d before the program began",
 			    e->qemu, WTERMSIG(status));
-	return fail(error, err, "%s ended with status %d before the program began", e->qemu,
-		    WEXITSTATUS(status));
+	return host_fail(error, err, "%s ended with status %d before the program began", e->qemu,
+			 WEXITSTATUS(status));
 }
 
 /* The lock is held around fork, so that the child cannot end unseen. */
@@ -173,7 +134,7 @@ int embedded_spawn(void *host, const char *path, char *const argv[], pid_t *pid,
 	*error = NULL;
 	err = path_search(path, &file);
 	if (err)
-		return fail(error, err, "%s: %s", path, err == -ENOENT ?
+		return host_fail(error, err, "%s: %s", path, err == -ENOENT ?
 			"no such program" : strerror(-err));
 	l.path = file;
 	err = vtu_launch_prepare(&l);
@@ -183,7 +144,7 @@ int embedded_spawn(void *host, const char *path, char *const argv[], pid_t *pid,
 	}
 	err = start_target(e, &l, &t);
 	if (err) {
-		fail(error, err, "%s: %s", e->qemu, strerror(-err));
+		host_fail(error, err, "%s: %s", e->qemu, strerror(-err));
 		goto out;
 	}
 	*pid = t->pid;

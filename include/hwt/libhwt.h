@@ -33,7 +33,11 @@ struct hwt_host_options {
 };
 /*
  * *error is a malloc'd sentence on failure.  -ENOENT: no qemu-user or no
- * plugin; -ENXIO: no trace unit; -EINVAL: unknown kind.
+ * plugin, no /dev/hwt; -EACCES: /dev/hwt is not for this user; -ENXIO: no trace
+ * unit; -EINVAL: unknown kind.
+ *
+ * The best there is: "kernel" where /dev/hwt can be opened and some backend has
+ * a unit, else "embedded".
  */
 int hwt_host_open(const struct hwt_host_options *options, struct hwt_host **out,
 		  char **error);
@@ -49,7 +53,19 @@ const char *hwt_host_kind(const struct hwt_host *host);
  */
 int hwt_target_spawn(struct hwt_host *host, const char *path,
 		     char *const argv[], pid_t *pid, char **error);
-/* Lets it go. -ESRCH. */
+/*
+ * True: what a spawned target is until hwt_target_run is the caller's own code, and
+ * its EXEC record says when its program began ("kernel").  False: it is held at the
+ * first instruction of its program.
+ */
+bool hwt_target_execs_late(const struct hwt_host *host);
+/*
+ * A process that runs already becomes a target; it is not stopped, and its exit
+ * status is not known (-1).  -ESRCH; -EOPNOTSUPP: this host traces only what it
+ * spawned ("embedded").
+ */
+int hwt_target_attach(struct hwt_host *host, pid_t pid);
+/* Lets it go.  -ESRCH; where it execs late also what execve(2) says (-ENOEXEC ...). */
 int hwt_target_run(struct hwt_host *host, pid_t pid);
 /*
  * Waits for the target's end.  1: ended, *status as wait(2) gives it; 0: not

@@ -317,6 +317,9 @@ class Output(Case):
         listed = json.loads(self.run_hwt("list", "--json").stdout)
         self.assertEqual(listed["backends"][0]["name"], "pt")
         self.assertEqual(listed["backends"][0]["address_ranges"], 4)
+        others = listed["other_hosts"]
+        self.assertEqual([h["host"] for h in others + [listed]].count("kernel"), 1)
+        self.assertTrue(all("problem" in h or h["backends"] for h in others))
 
     def test_completion_is_a_script(self):
         script = self.run_hwt("help", "--completion").stdout

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "search.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+int host_fail(char **error, int err, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	if (vasprintf(error, fmt, ap) < 0)
+		*error = NULL;
+	va_end(ap);
+	return err;
+}
+
+int path_search(const char *name, char **out)
+{
+	const char *p = getenv("PATH"), *end;
+	int err = -ENOENT;
+
+	if (!*name)
+		return -ENOENT;
+	if (strchr(name, '/')) {
+		*out = strdup(name);
+		return *out ? 0 : -ENOMEM;
+	}
+	for (p = p ? p : "/usr/local/bin:/usr/bin:/bin"; *p; p = *end ? end + 1 : end) {
+		end = strchrnul(p, ':');
+		if (asprintf(out, "%.*s/%s", end == p ? 1 : (int)(end - p), end == p ? "." : p,
+			     name) < 0)
+			return -ENOMEM;
+		if (access(*out, X_OK) == 0)
+			return 0;
+		if (errno == EACCES)
+			err = -EACCES;
+		free(*out);
+	}
+	return err;
+}
