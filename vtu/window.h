@@ -63,6 +63,40 @@
  * Unit plugin options: owner=PID,window=FD,dram=FD[,exec=OLD_TID].  The numbers
  * are inherited descriptors, closed at once; with exec= they are the owner's
  * (/proc/PID/fd/FD).
+ *
+ * System mode (VTU_F_SYSTEM): QEMU runs a whole machine, the host is hwt_vtu.ko
+ * inside of it.  The window is the file behind BAR 2 of an ivshmem-plain device
+ * (1af4:1110; a power of two of at least VTU_WINDOW_SIZE(CPUs) bytes), DRAM the
+ * file behind the machine's RAM.  The unit writes the header as QEMU starts,
+ * magic last: a zero magic is a device without a unit.  Block i belongs to vCPU i,
+ * which is the guest's CPU i; state RUNNING where there is such a CPU, else FREE.
+ * There are no hooks, parking, captured code or generations: the kernel's own
+ * hooks tell those.  dram_size is the RAM file's.
+ *
+ * Addresses of the unit (ToPA tables and entries, OUTPUT_BASE) are guest-physical;
+ * the unit finds them in the RAM file (q35: all of it from 0, but from 0xb0000000
+ * bytes of RAM on the first 2 GiB from 0 and the rest from 4 GiB).  One that is no
+ * RAM is an operational error (STATUS.Error).
+ *
+ * Doorbell in system mode.  Only code that runs on CPU i, not to be migrated or
+ * interrupted by another user, rings block i: it puts commands into the ring,
+ * advances ring_tail, bumps `request`, ORs VTU_ATTN_RING into `attention` (an
+ * atomic operation, after all those stores) and spins until ack == request.  The
+ * unit serves before the next translated block of that CPU: within the spin.  It
+ * executes the commands in order, flushes, and then sets ack: registers, clock
+ * and insns are true from then on until tracing goes on, at that same block.  A
+ * request without commands is a flush.  A driver goes on from ring_tail, request
+ * and ack as it finds them, and first clears CTL: a guest may have been rebooted.
+ * `ack` of a CPU that does not run stays behind.
+ *
+ * With each request the vCPU's clock becomes max(its own, header.clock), and
+ * header.clock that: a thread that is switched out on one CPU and in on another
+ * sees no time go back.
+ *
+ * The unit's interrupt (a ToPA region with INT was filled) only bumps block.irqs:
+ * there is no way to interrupt the guest; the driver's timer looks.
+ *
+ * Unit plugin options: ram=FILE,reg=FILE[,log=DIR].
  */
 #ifndef VTU_WINDOW_H
 #define VTU_WINDOW_H
@@ -92,6 +126,7 @@ enum vtu_unit_kind {		/* header.unit_kind: the technology modelled */
 #define VTU_F_FOLLOW	0x1u	/* children are traced too */
 #define VTU_F_CLOCK_HOST 0x2u	/* time is the host's, not counted instructions */
 #define VTU_F_LOG	0x4u	/* tests: write the independent log */
+#define VTU_F_SYSTEM	0x8u	/* set by the unit: blocks are the CPUs of a machine */
 
 struct vtu_header {
 	uint64_t	magic;
@@ -131,6 +166,7 @@ enum vtu_state {		/* block.state */
 #define VTU_ATTN_DETACH	0x4u	/* host: the process is traced no more, runs on */
 #define VTU_ATTN_IRQ	0x10u	/* plugin: the unit raised its interrupt */
 #define VTU_ATTN_QUIT	0x8u	/* plugin: the process ends, stand still */
+#define VTU_ATTN_RING	0x20u	/* system mode, host: serve the ring */
 
 enum vtu_hook_type {
 	VTU_HOOK_NONE,
@@ -205,7 +241,8 @@ struct vtu_block {
 	uint64_t	clock;		/* this vCPU's clock as last published */
 	uint64_t	insns;		/* instructions retired, as last published */
 	uint32_t	faults, fault_reg;	/* writes refused; the last */
-	uint32_t	pad1[4];
+	uint32_t	irqs;		/* system mode: interrupts raised so far */
+	uint32_t	pad1[3];
 
 	/* Doorbell and wake-up; `wake` is the futex that the vCPU waits on. */
 	uint32_t	wake __attribute__((aligned(64)));
