@@ -62,6 +62,22 @@ int hwt_backend_unregister(struct hwt_core *core, struct hwt_backend *be)
 	return rc;
 }
 
+/* Both with core->lock held. */
+static bool backend_take(struct hwt_core *core, struct hwt_backend *be)
+{
+	if (core->ops->backend_get && !core->ops->backend_get(core->host, be))
+		return false;
+	be->users++;
+	return true;
+}
+
+static void backend_give(struct hwt_core *core, struct hwt_backend *be)
+{
+	be->users--;
+	if (core->ops->backend_put)
+		core->ops->backend_put(core->host, be);
+}
+
 struct hwt_backend *hwt_backend_use(struct hwt_core *core, const char *name)
 {
 	struct hwt_backend *be;
@@ -69,8 +85,8 @@ struct hwt_backend *hwt_backend_use(struct hwt_core *core, const char *name)
 
 	hwt_spin_lock(&core->lock, flags);
 	be = *backend_find(core, name);
-	if (be)
-		be->users++;
+	if (be && !backend_take(core, be))
+		be = NULL;
 	hwt_spin_unlock(&core->lock, flags);
 	return be;
 }
@@ -80,7 +96,7 @@ void hwt_backend_unuse(struct hwt_core *core, struct hwt_backend *be)
 	hwt_irqflags_t flags;
 
 	hwt_spin_lock(&core->lock, flags);
-	be->users--;
+	backend_give(core, be);
 	hwt_spin_unlock(&core->lock, flags);
 }
 
@@ -92,8 +108,8 @@ static struct hwt_backend *backend_at(struct hwt_core *core, uint32_t index)
 	hwt_spin_lock(&core->lock, flags);
 	for (be = core->backends; be && index; be = be->next)
 		index--;
-	if (be)
-		be->users++;
+	if (be && !backend_take(core, be))
+		be = NULL;
 	hwt_spin_unlock(&core->lock, flags);
 	return be;
 }

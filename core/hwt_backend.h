@@ -144,6 +144,7 @@ struct hwt_backend {
 	uint32_t	modes;			/* 1 << HWT_MODE_* */
 	uint32_t	nranges;		/* unless ops->ranges tells */
 	uint32_t	flags;			/* HWT_QUERY_RING */
+	void		*owner;			/* host's own: what holds its code */
 	struct hwt_backend *next;		/* core's list */
 	int		users;			/* contexts; core's lock */
 };

@@ -278,7 +278,9 @@ static void context_drain(struct hwt_context *ctx)
 	if (ctx->mode == HWT_MODE_THREAD)
 		hwt_contexthash_remove(ctx);
 	hwt_context_leave(ctx);
-	hwt_wait_event_killable(&ctx->core->drained, hwt_load_acquire(&ctx->is_drained));
+	/* Also for an owner that was killed: what follows frees the context. */
+	hwt_wait_event_uninterruptible(&ctx->core->drained,
+				       hwt_load_acquire(&ctx->is_drained));
 }
 
 static void context_free(struct hwt_context *ctx)

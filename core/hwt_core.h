@@ -110,6 +110,7 @@ struct hwt_hook_map {		/* MMAP; munmap and mprotect use addr, len, prot */
  */
 #define HWT_HOOK_PAUSED		0x1	/* call hwt_hook_pause_wait before going on */
 #define HWT_HOOK_TRACED		0x2	/* a context saw it */
+#define HWT_HOOK_LAST		0x4	/* thread_exit: no thread of the context is left */
 
 /*
  * old_tid called execve, at->tid (the pid) goes on; all other threads end.
@@ -141,6 +142,10 @@ int hwt_hook_thread_create(struct hwt_core *core, const struct hwt_hook_where *a
 			   int new_tid, int unit);
 int hwt_hook_thread_exit(struct hwt_core *core, const struct hwt_hook_where *at,
 			 int status);
+/* A thread or event of the process could not be followed: counted as lost. */
+void hwt_hook_lost(struct hwt_core *core, int pid);
+/* Does a context trace the process? */
+bool hwt_hook_is_traced(struct hwt_core *core, int pid);
 /*
  * The whole process is gone (status as wait(2) gives it).  The EXIT record comes
  * last of all and is never lost.  A paused child that dies untraced is reported here too.

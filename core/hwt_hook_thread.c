@@ -145,6 +145,15 @@ static int thread_end(struct hwt_context *ctx, struct hwt_thread *thr,
 	return rc;
 }
 
+static bool none_lives(struct hwt_context *ctx)
+{
+	struct hwt_thread *thr = hwt_thread_next(ctx, NULL);
+
+	while (thr && hwt_thread_is_dead(thr))
+		thr = hwt_thread_next(ctx, thr);
+	return !thr;
+}
+
 int hwt_hook_thread_exit(struct hwt_core *core, const struct hwt_hook_where *at,
 			 int status)
 {
@@ -156,8 +165,29 @@ int hwt_hook_thread_exit(struct hwt_core *core, const struct hwt_hook_where *at,
 		return 0;
 	if (thr)
 		rc = thread_end(ctx, thr, at, status);
+	if (rc >= 0 && none_lives(ctx))
+		rc |= HWT_HOOK_LAST;
 	hwt_context_leave(ctx);
 	return rc;
+}
+
+void hwt_hook_lost(struct hwt_core *core, int pid)
+{
+	struct hwt_context *ctx = hwt_contexthash_lookup(core, pid);
+
+	if (!ctx)
+		return;
+	hwt_record_lose(ctx);
+	hwt_context_leave(ctx);
+}
+
+bool hwt_hook_is_traced(struct hwt_core *core, int pid)
+{
+	struct hwt_context *ctx = hwt_contexthash_lookup(core, pid);
+
+	if (ctx)
+		hwt_context_leave(ctx);
+	return ctx != NULL;
 }
 
 /* Each thread's last bytes, from units that are gone by now. */

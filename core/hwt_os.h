@@ -28,6 +28,7 @@
  *              int hwt_wait_event(w, condition expression) is a macro: sleeps until the
  *              condition holds (0) or a signal came (-EINTR); may sleep.
  *              int hwt_wait_event_killable(w, condition): only a fatal signal ends it.
+ *              hwt_wait_event_uninterruptible(w, condition): nothing else ends it.
  * Counters     struct hwt_ref;  hwt_ref_init (1), hwt_ref_get,
  *              bool hwt_ref_put (true: it was the last),
  *              bool hwt_ref_get_live (false: it was 0)
@@ -51,6 +52,7 @@ struct hwt_pages {
 struct hwt_context;
 struct hwt_thread;
 struct hwt_buffer;
+struct hwt_backend;
 struct hwt_node;	/* host's own: a device node */
 struct hwt_event;	/* host's own: an eventfd handle */
 
@@ -135,6 +137,13 @@ struct hwt_host_ops {
 	 */
 	int (*pid_from_user)(void *host, const struct hwt_cred *cred, int pid);
 	int (*pid_to_user)(void *host, void *target, int pid);
+
+	/*
+	 * Optional, no sleep: a context begins and ends to use a backend, which
+	 * must not go away meanwhile (kernel: its module).  False: it is going.
+	 */
+	bool (*backend_get)(void *host, struct hwt_backend *be);
+	void (*backend_put)(void *host, struct hwt_backend *be);
 
 	/*
 	 * True: a hook that finds the record queue full, or a unit that finds

@@ -27,9 +27,10 @@ static uint64_t rd(struct hwt_buffer *b, int unit, uint32_t msr)
 	return b->backend->bus->ops->read(b->backend->bus, unit, msr);
 }
 
-static void barrier(struct hwt_buffer *b, int unit, enum hwt_barrier kind)
+static void bus_barrier(struct hwt_buffer *b, int unit, enum hwt_barrier kind)
 {
-	b->backend->bus->ops->barrier(b->backend->bus, unit, kind);
+	/* In parentheses: a kernel has a macro of that name. */
+	(b->backend->bus->ops->barrier)(b->backend->bus, unit, kind);
 }
 
 static bool may_hold(const struct hwt_buffer *b)
@@ -178,7 +179,7 @@ static void program(struct hwt_buffer *b, int unit)
 		wr(b, unit, MSR_RTIT_ADDRN_B(i), s->config.addr[2 * i + 1]);
 	}
 	wr(b, unit, MSR_RTIT_CTL, s->config.ctl | RTIT_CTL_TOPA | RTIT_CTL_TRACEEN);
-	barrier(b, unit, HWT_BARRIER_CONTEXT);
+	bus_barrier(b, unit, HWT_BARRIER_CONTEXT);
 	s->on = true;
 }
 
@@ -190,7 +191,7 @@ static bool quiesce(struct hwt_buffer *b, int unit)
 
 	wr(b, unit, MSR_RTIT_CTL, 0);
 	/* Drain before OUTPUT_MASK_PTRS is read (SDM 33.2.7.1). */
-	barrier(b, unit, HWT_BARRIER_DATA);
+	bus_barrier(b, unit, HWT_BARRIER_DATA);
 	moved = look(b, unit);
 	s->status = rd(b, unit, MSR_RTIT_STATUS);
 	s->output_base = rd(b, unit, MSR_RTIT_OUTPUT_BASE);

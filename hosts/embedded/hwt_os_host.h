@@ -134,6 +134,8 @@ static inline int hwt_wait_goes_on_(int rc)
 /* A fatal signal ends the process here, so nothing else needs to end the wait. */
 #define hwt_wait_event_killable(w, condition) \
 	HWT_WAIT_LOOP_(w, condition, hwt_wait_goes_on_)
+#define hwt_wait_event_uninterruptible(w, condition) \
+	((void)HWT_WAIT_LOOP_(w, condition, hwt_wait_goes_on_))
 
 struct hwt_ref {
 	uint32_t n;

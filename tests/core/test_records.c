@@ -298,7 +298,8 @@ static void a_host_that_holds_loses_nothing(void **state)
 		assert_record(f, HWT_REC_MMAP);
 		assert_int_equal(((const struct hwt_rec_mmap *)payload(f))->addr, next);
 	}
-	assert_int_equal(hwt_hook_thread_exit(f->h->core, &at, 0), HWT_HOOK_TRACED);
+	assert_int_equal(hwt_hook_thread_exit(f->h->core, &at, 0),
+			 HWT_HOOK_TRACED | HWT_HOOK_LAST);
 	while ((rc = fake_record(f->dev, f->record, sizeof(f->record))) == HWT_REC_MPROTECT)
 		;
 	assert_int_equal(rc, HWT_REC_THREAD_EXIT);
