@@ -31,6 +31,12 @@ check-full:
 	@$(MAKE) --no-print-directory all
 	@tools/check -C $(BUILD) unit e2e full
 
+# The kernel modules, into $(BUILD)/kmod.  KDIR: the kernel's build directory;
+# KMOD_FLAGS: kbuild's, as HWT_HOOKS=n or W=1.
+kmod:
+	@mkdir -p $(BUILD)
+	@tools/kmod $(BUILD) "$(KDIR)" $(KMOD_FLAGS)
+
 # Sanitizers get build directories of their own: objects must not mix.
 asan:
 	@[ -d build-asan ] || meson setup -Db_sanitize=address,undefined -Db_lundef=false build-asan
@@ -60,6 +66,7 @@ clean:
 
 help:
 	@echo "make             build into ./$(BUILD)"
+	@echo "make kmod        kernel modules into ./$(BUILD)/kmod; KDIR=, KMOD_FLAGS="
 	@echo "make try         record a program and show what it did"
 	@echo "make check       unit and end-to-end tests (some minutes)"
 	@echo "make check-full  those and the long ones"
@@ -69,4 +76,4 @@ help:
 	@echo "make install     to PREFIX (default /usr/local), DESTDIR is honoured"
 	@echo "make clean       remove the build directories"
 
-.PHONY: all setup try check check-full asan tsan bench fuzz install clean help
+.PHONY: all setup try kmod check check-full asan tsan bench fuzz install clean help

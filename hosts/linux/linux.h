@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The kernel host: hwt.ko's own parts.
+ *
+ *   main.c      load and unload, in order; backends' registration
+ *   os.c        the contract's primitives (memory, wake-ups, log)
+ *   hostops.c   the contract's ops that are one call of the kernel's
+ *   pages.c     buffers: pages, and mapping them
+ *   nodes.c     /dev/hwt and contexts' nodes
+ *   owners.c    processes that own contexts, and their death
+ *   targets.c   processes that are traced: who may, which threads
+ *   hooks.c     arming and disarming everything below
+ *   sched.c     scheduler: switch, thread and process creation, exit, name
+ *   cpus.c      running something on CPUs
+ *
+ * Locks.  core's are in core/hwt_var.h.  hooks.c's mutex and owners.c's are
+ * taken with none of core's held but a context's mutex; node_lock (nodes.c) is
+ * taken under a context's mutex, and core's spin locks under it.
+ */
+#ifndef HWT_LINUX_H
+#define HWT_LINUX_H
+
+#include <linux/fs.h>
+#include <linux/mm_types.h>
+#include <linux/pid.h>
+#include <linux/sched.h>
+
+#include "../../core/hwt_core.h"
+#include "hwt_module.h"
+
+/* The one instance; NULL only while the module comes and goes. */
+extern struct hwt_core *hwt_linux_core;
+extern const struct hwt_host_ops hwt_linux_ops;
+
+/* ---- os.c ---- */
+int hwt_linux_os_init(void);
+void hwt_linux_os_exit(void);
+
+/* ---- pages.c ---- */
+struct hwt_pages *hwt_linux_pages_alloc(void *host, size_t npages);
+void hwt_linux_pages_free(void *host, struct hwt_pages *pages);
+uint64_t hwt_linux_page_addr(void *host, struct hwt_pages *pages, size_t i);
+void hwt_linux_page_write64(void *host, struct hwt_pages *pages, uint64_t off,
+			    uint64_t value);
+/* Maps the block from vma->vm_pgoff on: 0 or -errno. */
+int hwt_linux_pages_map(struct hwt_pages *pages, struct vm_area_struct *vma);
+
+/* ---- nodes.c ---- */
+int hwt_linux_nodes_init(void);
+void hwt_linux_nodes_exit(void);
+int hwt_linux_node_create(void *host, const char *name, struct hwt_context *ctx,
+			  struct hwt_buffer *buffer, uint32_t uid, struct hwt_node **node);
+void hwt_linux_node_destroy(void *host, struct hwt_node *node);
+
+/* ---- owners.c ---- */
+/* Who calls. */
+void hwt_linux_cred(struct hwt_cred *cred);
+/* The calling process may own contexts from now on; its death ends them. */
+int hwt_linux_owner_watch(void);
+/* The calling process dies: ends its contexts now. */
+void hwt_linux_owner_dies(const struct hwt_cred *cred);
+int hwt_linux_owners_init(void);
+void hwt_linux_owners_exit(void);
+/* The last thread of the process has begun to exit. */
+bool hwt_linux_process_dead(struct pid *pid);
+
+/* ---- targets.c ---- */
+int hwt_linux_target_get(void *host, const struct hwt_cred *cred, int pid, void **target);
+void hwt_linux_target_put(void *host, void *target);
+bool hwt_linux_target_dead(void *host, void *target);
+int hwt_linux_target_threads(void *host, void *target, struct hwt_target_thread *out,
+			     int max);
+int hwt_linux_pid_from_user(void *host, const struct hwt_cred *cred, int pid);
+int hwt_linux_pid_to_user(void *host, void *target, int pid);
+
+/*
+ * ---- hooks.c ----
+ * Process hooks are armed with the first context in thread mode and disarmed
+ * with the last.  get: 0 or -errno (-EOPNOTSUPP: built without); may sleep.
+ */
+int hwt_linux_hooks_get(void);
+void hwt_linux_hooks_put(void);
+bool hwt_linux_hooks_built(void);
+/* Runs probe by tracepoint's name: 0, -ENOENT, or what the kernel says. */
+struct hwt_linux_probe {
+	const char		*name;
+	void			*fn;
+	struct tracepoint	*tp;	/* hooks.c's */
+};
+/* All n or none. */
+int hwt_linux_probes_register(struct hwt_linux_probe *probes, int n);
+void hwt_linux_probes_unregister(struct hwt_linux_probe *probes, int n);
+/* Where a thread (of any process) is now; current's only. */
+void hwt_linux_where(struct hwt_hook_where *at);
+
+/* ---- sched.c ---- */
+int hwt_linux_sched_arm(void);
+void hwt_linux_sched_disarm(void);
+/* The current thread takes what the context wants of it, here and now. */
+void hwt_linux_sched_sync(void);
+
+/* ---- cpus.c ---- */
+int hwt_linux_thread_call(void *host, struct hwt_thread *thr,
+			  void (*fn)(void *arg, int cpu), void *arg);
+int hwt_linux_cpus_call(void *host, const unsigned long *cpus, int ncpus,
+			void (*fn)(void *arg, int cpu), void *arg);
+int hwt_linux_ncpus(void *host);
+bool hwt_linux_cpu_online(void *host, int cpu);
+
+#endif

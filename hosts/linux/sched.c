@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * The scheduler's hooks: which thread is on which CPU, and threads' lives.
+ *
+ * sched_switch runs with the run queue's lock held: no sleep, no wake-up, no
+ * allocation.  A new thread's buffer is made by work queued on the thread itself
+ * at its birth, which runs before its first user instruction.
+ */
+#include <linux/irqflags.h>
+#include <linux/percpu.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+#include <linux/task_work.h>
+#include <linux/tracepoint.h>
+
+#include "compat.h"
+#include "linux.h"
+
+/*
+ * The thread that this CPU's unit was switched in for.  exec can give a running
+ * thread another number, so the next switch cannot go by prev's alone.
+ */
+struct on_cpu {
+	int pid, tid;
+};
+static DEFINE_PER_CPU(struct on_cpu, on_cpu);
+
+static void switch_in(struct task_struct *next, int cpu)
+{
+	struct on_cpu *on = this_cpu_ptr(&on_cpu);
+
+	*on = (struct on_cpu){task_tgid_nr(next), task_pid_nr(next)};
+	if (on->tid)
+		hwt_hook_switch_in(hwt_linux_core, on->pid, on->tid, cpu);
+}
+
+static void switch_out(struct task_struct *prev, int cpu)
+{
+	struct on_cpu *on = this_cpu_ptr(&on_cpu);
+	int tid = task_pid_nr(prev);
+
+	if (on->tid && on->tid != tid)
+		hwt_hook_switch_out(hwt_linux_core, on->pid, on->tid, cpu);
+	if (tid)
+		hwt_hook_switch_out(hwt_linux_core, task_tgid_nr(prev), tid, cpu);
+}
+
+static void probe_switch(void *data, bool preempt, struct task_struct *prev,
+			 struct task_struct *next, unsigned int prev_state)
+{
+	int cpu = smp_processor_id();
+
+	switch_out(prev, cpu);
+	switch_in(next, cpu);
+}
+
+void hwt_linux_sched_sync(void)
+{
+	unsigned long flags;
+
+	local_irq_save(flags);
+	switch_in(current, smp_processor_id());
+	local_irq_restore(flags);
+}
+
+/* ---- birth ---- */
+
+struct birth {
+	struct callback_head	work;
+	int			pid, parent;
+};
+
+static void birth_work(struct callback_head *work)
+{
+	struct birth *b = container_of(work, struct birth, work);
+	struct hwt_hook_where at = {.pid = b->pid, .tid = b->parent, .unit = -1};
+
+	hwt_live_add(-1);
+	kfree(b);
+	if (!(current->flags & PF_EXITING)) {
+		hwt_hook_thread_create(hwt_linux_core, &at, task_pid_nr(current), -1);
+		hwt_linux_sched_sync();
+	}
+	module_put(THIS_MODULE);
+}
+
+static int thread_birth(struct task_struct *parent, struct task_struct *child)
+{
+	struct birth *b = hwt_fault_hit() ? NULL : kmalloc(sizeof(*b), GFP_ATOMIC);
+
+	if (!b)
+		return -ENOMEM;
+	b->pid = task_tgid_nr(parent);
+	b->parent = task_pid_nr(parent);
+	init_task_work(&b->work, birth_work);
+	__module_get(THIS_MODULE);	/* the context that wants it holds it, too */
+	if (task_work_add(child, &b->work, TWA_RESUME)) {
+		module_put(THIS_MODULE);
+		kfree(b);
+		return -ESRCH;
+	}
+	hwt_live_add(1);
+	return 0;
+}
+
+static void probe_fork(void *data, struct task_struct *parent, struct task_struct *child)
+{
+	struct hwt_hook_where at;
+
+	hwt_linux_where(&at);
+	if (!hwt_hook_is_traced(hwt_linux_core, at.pid))
+		return;
+	if (child->tgid != parent->tgid)
+		hwt_hook_fork(hwt_linux_core, &at, task_tgid_nr(child), task_pid_nr(child));
+	else if (thread_birth(parent, child))
+		hwt_hook_lost(hwt_linux_core, at.pid);
+}
+
+/* ---- death, names ---- */
+
+static void probe_exit(void *data, struct task_struct *task)
+{
+	struct hwt_hook_where at;
+	int rc;
+
+	hwt_linux_where(&at);
+	rc = hwt_hook_thread_exit(hwt_linux_core, &at, task->exit_code);
+	if (rc > 0 && rc & HWT_HOOK_LAST && !atomic_read(&task->signal->live))
+		hwt_hook_exit(hwt_linux_core, &at, task->signal->flags & SIGNAL_GROUP_EXIT ?
+			      task->signal->group_exit_code : task->exit_code);
+}
+
+static void probe_rename(void *data, struct task_struct *task, const char *comm)
+{
+	struct hwt_hook_where at;
+
+	hwt_linux_where(&at);
+	at.pid = task_tgid_nr(task);
+	at.tid = task_pid_nr(task);
+	hwt_hook_thread_name(hwt_linux_core, &at, comm);
+}
+
+static struct hwt_linux_probe probes[] = {
+	{"sched_switch", probe_switch},
+	{"sched_process_fork", probe_fork},
+	{"sched_process_exit", probe_exit},
+	{"task_rename", probe_rename},
+};
+
+int hwt_linux_sched_arm(void)
+{
+	return hwt_linux_probes_register(probes, ARRAY_SIZE(probes));
+}
+
+void hwt_linux_sched_disarm(void)
+{
+	hwt_linux_probes_unregister(probes, ARRAY_SIZE(probes));
+}
