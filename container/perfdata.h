@@ -80,6 +80,12 @@ int perfdata_write_trace(struct perfdata_writer *w, uint32_t pid, uint32_t buf_i
 #define PERFDATA_FILTER_MAX	2048
 int perfdata_set_filter(struct perfdata_writer *w, const char *filter);
 /*
+ * What of the trace was asked for, in the same syntax, where the unit could only
+ * trace more.  perf does not know it.  Replaces the one before; whatever its
+ * length.  Errors as of perfdata_write_record.
+ */
+int perfdata_set_shown(struct perfdata_writer *w, const char *shown);
+/*
  * All that was appended is in the file, and header.data.size says so; except the
  * bytes that write_trace keeps back.
  */
@@ -188,6 +194,8 @@ struct perfdata_info {
 	bool		complete;	/* closed in good order; else cut at data.size */
 	const char	*host;		/* ours: "embedded", "kernel"; else NULL */
 	const char	*filter;	/* address filter, perf's syntax, or NULL */
+	/* What of that was asked for (the last one read so far); NULL: all of it. */
+	const char	*shown;
 	/* From the feature sections: NULL where the file was cut before them. */
 	const char	*cmdline, *cpuid, *cpudesc, *hostname, *arch, *os_release;
 	uint64_t	truncated_at;	/* 0, or the offset where reading had to stop */

@@ -50,7 +50,7 @@ struct perfdata {
 	struct perfdata_info info;
 	struct time_conv tc;
 	bool		have_auxtrace_info;
-	char		*filter;
+	char		*filter, *shown;
 	struct hwt_part_info ours;
 	char		*features[PERF_FEAT_EVENT_DESC];	/* by bit */
 };
@@ -69,6 +69,7 @@ int reader_load_features(struct perfdata *p);
 void reader_auxtrace_info(struct perfdata *p, const struct perf_auxtrace_info *info);
 void reader_time_conv(struct perfdata *p, const struct perf_time_conv *conv);
 void reader_ours(struct perfdata *p, const void *payload, uint32_t n);
+int reader_shown(struct perfdata *p, const void *text, uint32_t n);	/* 0, -ENOMEM */
 
 /* Fills time, pid, tid and cpu of an event from p->record's sample id; its size. */
 size_t reader_sample_id(const struct perfdata *p, size_t size, struct perfdata_event *ev);

@@ -382,6 +382,18 @@ void reader_ours(struct perfdata *p, const void *payload, uint32_t n)
 	p->info.nominal_ratio = (uint32_t)(info.time_hz / 100000000);
 }
 
+int reader_shown(struct perfdata *p, const void *text, uint32_t n)
+{
+	char *copy = strndup(text, n);
+
+	if (!copy)
+		return -ENOMEM;
+	free(p->shown);
+	p->shown = copy;
+	p->info.shown = copy;
+	return 0;
+}
+
 const struct perfdata_info *perfdata_info(struct perfdata *p)
 {
 	return &p->info;

@@ -423,6 +423,19 @@ int perfdata_set_filter(struct perfdata_writer *w, const char *filter)
 	return w->error;
 }
 
+int perfdata_set_shown(struct perfdata_writer *w, const char *shown)
+{
+	size_t mark, size = strlen(shown) + 1;
+
+	if (size > HWT_PART_MAX)
+		return -EINVAL;
+	if (w->error)
+		return w->error;
+	mark = pdw_mark(w);
+	pdw_put_part(w, HWT_PART_SHOWN, shown, (uint32_t)size);
+	return pdw_commit(w, mark);
+}
+
 /* ---- the end ---- */
 
 static int write_end(struct perfdata_writer *w)

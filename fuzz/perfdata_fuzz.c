@@ -94,7 +94,7 @@ static uint64_t pass(struct perfdata *p, size_t size)
 static void touch_info(struct perfdata *p)
 {
 	const struct perfdata_info *info = perfdata_info(p);
-	const char *const texts[] = {info->backend,  info->host,  info->filter,
+	const char *const texts[] = {info->backend,  info->host,  info->filter,  info->shown,
 				     info->cmdline,  info->cpuid, info->cpudesc,
 				     info->hostname, info->arch,  info->os_release};
 	size_t i;

@@ -268,9 +268,10 @@ static void test_malformed(void **state)
 
 static void test_info(void **state)
 {
-	char *path = temp_file(), long_filter[PERFDATA_FILTER_MAX + 1];
+	char *path = temp_file(), long_filter[PERFDATA_FILTER_MAX + 1], shown[100000];
 	struct perfdata_writer *w = must_create(path);
 	const struct perfdata_info *info;
+	struct perfdata_event ev;
 	struct perfdata *p;
 
 	memset(long_filter, 'f', sizeof(long_filter));
@@ -279,6 +280,10 @@ static void test_info(void **state)
 	long_filter[PERFDATA_FILTER_MAX - 1] = 0;
 	assert_int_equal(perfdata_set_filter(w, long_filter), 0);
 	assert_int_equal(perfdata_set_filter(w, "filter 0x10/0x20@/bin/x"), 0);
+	assert_int_equal(perfdata_set_shown(w, "filter 0x10/0x8@/bin/x"), 0);
+	memset(shown, 's', sizeof(shown));
+	shown[sizeof(shown) - 1] = 0;
+	assert_int_equal(perfdata_set_shown(w, shown), 0);
 	assert_int_equal(perfdata_close(w), 0);
 	p = must_open(path);
 	info = perfdata_info(p);
@@ -287,6 +292,8 @@ static void test_info(void **state)
 	assert_string_equal(info->cmdline, "hwt record -- a b");
 	assert_string_equal(info->arch, "x86_64");
 	assert_string_equal(info->filter, "filter 0x10/0x20@/bin/x");
+	assert_int_equal(next_event(p, &ev), 0);
+	assert_string_equal(info->shown, shown);
 	assert_non_null(info->hostname);
 	assert_non_null(info->os_release);
 	assert_non_null(info->cpuid);
