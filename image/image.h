@@ -96,6 +96,14 @@ void image_view_fall_back(struct image_view *v, struct image_view *ahead);
 /* trace_code_fn's contract; ctx is a struct image_view. */
 size_t image_view_code(void *view, uint64_t ip, uint8_t *buf, size_t len);
 
+/*
+ * Calls fn for each run of addresses where bytes [offset, offset + len) of the
+ * file at `path` (as recorded) are mapped.
+ */
+void image_view_places(struct image_view *v, const char *path, uint64_t offset,
+		       uint64_t len, void (*fn)(void *ctx, uint64_t addr, uint64_t len),
+		       void *ctx);
+
 /* Who is at an address.  Strings live as long as the store. */
 struct image_symbol {
 	const char	*name;		/* demangled; NULL: no symbol */

@@ -369,6 +369,33 @@ size_t image_view_code(void *view, uint64_t ip, uint8_t *buf, size_t len)
 	return done;
 }
 
+void image_view_places(struct image_view *v, const char *path, uint64_t offset,
+		       uint64_t len, void (*fn)(void *ctx, uint64_t addr, uint64_t len),
+		       void *ctx)
+{
+	uint64_t from, last, first;
+	const struct segment *s;
+	size_t i;
+
+	if (v->failed || !len || offset + (len - 1) < offset)
+		return;
+	for (i = 0; i < v->nseg; i++) {
+		s = &v->seg[i];
+		if (!s->change->path || strcmp(s->change->path, path))
+			continue;
+		/* Of the file, what this segment shows. */
+		first = s->change->pgoff + (s->start - s->change->addr);
+		last = first + (s->last - s->start);
+		if (last < first)
+			continue;
+		from = first > offset ? first : offset;
+		if (last > offset + (len - 1))
+			last = offset + (len - 1);
+		if (from <= last)
+			fn(ctx, s->start + (from - first), last - from + 1);
+	}
+}
+
 /* An id for a name that stands for no symbol. */
 static uint64_t label_id(const char *label)
 {

@@ -145,6 +145,15 @@ static void take_info(struct hwt_session *s)
 	s->config.no_compression = i->rtit_ctl & RTIT_CTL_DISRETC;
 }
 
+/* Known once all was read: they are told while images come. */
+static int take_filters(struct hwt_session *s)
+{
+	const struct perfdata_info *i = perfdata_info(s->file);
+	int ret = i->filter ? filter_parse(&s->traced, i->filter) : 0;
+
+	return !ret && i->shown ? filter_parse(&s->shown, i->shown) : ret;
+}
+
 static int recording_open(struct hwt_session *s, const struct hwt_session_options *o,
 			  char **error)
 {
@@ -167,7 +176,8 @@ static int recording_open(struct hwt_session *s, const struct hwt_session_option
 			*error = NULL;
 		return -ENOTSUP;
 	}
-	return index_file(s);
+	ret = index_file(s);
+	return ret ? ret : take_filters(s);
 }
 
 int hwt_session_open(const struct hwt_session_options *options,
@@ -241,6 +251,8 @@ void hwt_session_close(struct hwt_session *s)
 	idmap_free(&s->tids);
 	idmap_free(&s->queues);
 	idmap_free(&s->cpus);
+	filter_free(&s->traced);
+	filter_free(&s->shown);
 	image_store_free(s->store);
 	if (s->file)
 		perfdata_close_reader(s->file);

@@ -7,6 +7,7 @@
 #include "../container/perfdata.h"
 #include "../decode/pt/pt_decoder.h"
 #include "../decode/pt/pt_packet.h"
+#include "filter.h"
 #include "session.h"
 
 /* Maps a pid, tid or buffer number to what it stands for now. */
@@ -81,6 +82,11 @@ struct hwt_stream {
 	uint8_t		*buffer;
 	size_t		buffer_size;
 	struct stream_clock clock;
+	/* Where the session has a filter of what is shown. */
+	struct filter_ranges shown;
+	struct filter_cut cut;
+	struct trace_event *whole;	/* decoded; NULL: no such filter */
+	int		nwhole, whole_at;
 
 	/* hwt_stream_chunk */
 	size_t		dump_chunk;
@@ -96,6 +102,7 @@ struct hwt_session {
 	void		*warn_ctx;
 	size_t		feed_max;	/* bytes fed at once */
 	struct pt_decoder_config config;
+	struct filter	traced, shown;	/* by the unit; of that, what was asked for */
 	struct session_space *spaces;
 	struct image_space *nowhere;	/* empty */
 	struct session_process *processes;

@@ -10,6 +10,7 @@
 #include "session_priv.h"
 
 #define DUMP_CHUNK (256u << 10)
+#define WHOLE_MAX  256	/* events decoded at once, to be cut to a filter */
 
 static size_t stream_code(void *ctx, uint64_t ip, uint8_t *buf, size_t len)
 {
@@ -25,6 +26,13 @@ static int begin(struct hwt_stream *st)
 	config.code = stream_code;
 	config.code_ctx = st;
 	config.offset = 0;
+	st->nwhole = st->whole_at = 0;
+	st->cut = (struct filter_cut){};
+	if (st->session->shown.n && !st->whole) {
+		st->whole = calloc(WHOLE_MAX, sizeof(*st->whole));
+		if (!st->whole)
+			return -ENOMEM;
+	}
 	st->decoder = pt_decoder_new(&config);
 	if (!st->buffer) {
 		st->buffer_size = st->session->feed_max;
@@ -46,6 +54,10 @@ void hwt_stream_close(struct hwt_stream *st)
 	image_view_free(st->view);
 	image_view_free(st->ahead);
 	free(st->buffer);
+	free(st->whole);
+	free(st->shown.range);
+	st->shown = (struct filter_ranges){};
+	st->whole = NULL;
 	st->decoder = NULL;
 	st->view = NULL;
 	st->ahead = NULL;
@@ -68,7 +80,10 @@ static void drop_blocks(void *decoder, uint64_t addr, uint64_t len)
 	pt_decoder_invalidate(decoder, addr, len);
 }
 
-/* The decoder is dry: what it decodes from here on is what `space` is at `at`. */
+/*
+ * The decoder is dry: what it decodes from here on is what `space` is at `at`.
+ * 1: that is another view than before; 0; -ENOMEM.
+ */
 static int move_view(struct hwt_stream *st, struct image_space *space,
 		     struct image_moment at)
 {
@@ -81,7 +96,7 @@ static int move_view(struct hwt_stream *st, struct image_space *space,
 		image_space_changes(space, st->at, at, drop_blocks, st->decoder);
 		st->at = at;
 		image_view_set(st->view, at);
-		return 0;
+		return 1;
 	}
 	st->programs++;
 	view = space ? image_view_new(space) : NULL;
@@ -94,7 +109,37 @@ static int move_view(struct hwt_stream *st, struct image_space *space,
 	if (view)
 		image_view_set(view, at);
 	pt_decoder_invalidate(st->decoder, 0, UINT64_MAX);
-	return 0;
+	return 1;
+}
+
+static void place(struct hwt_stream *st, const struct filter *f, struct filter_ranges *out)
+{
+	out->n = 0;
+	if (st->view)
+		filter_place(f, st->view, out);
+	if (st->ahead)
+		filter_place(f, st->ahead, out);
+}
+
+/* Where the session's filters are, after the views have moved. 0, -ENOMEM. */
+static int place_filters(struct hwt_stream *st)
+{
+	struct pt_decoder_range range[PT_MAX_RANGES];
+	struct filter_ranges traced = {};
+	size_t i, n;
+
+	if (!st->session->traced.n && !st->session->shown.n)
+		return 0;
+	place(st, &st->session->shown, &st->shown);
+	place(st, &st->session->traced, &traced);
+	/* More than a unit has: of several times.  None is better than some. */
+	n = traced.n <= PT_MAX_RANGES ? traced.n : 0;
+	for (i = 0; i < n; i++)
+		range[i] = (struct pt_decoder_range){traced.range[i].first,
+						     traced.range[i].last};
+	pt_decoder_set_ranges(st->decoder, range, (uint32_t)n);
+	free(traced.range);
+	return traced.failed || st->shown.failed ? -ENOMEM : 0;
 }
 
 /* Foreign: by time, with a look ahead. */
@@ -106,7 +151,7 @@ static int follow_time(struct hwt_stream *st, uint64_t *limit)
 
 	*limit = foreign_cut(st, &space, &begin, &end);
 	ret = move_view(st, space, begin);
-	if (ret)
+	if (ret < 0)
 		return ret;
 	if (space != before) {
 		image_view_free(st->ahead);
@@ -115,10 +160,10 @@ static int follow_time(struct hwt_stream *st, uint64_t *limit)
 			return -ENOMEM;
 	}
 	if (!st->ahead)
-		return 0;
+		return place_filters(st);
 	image_view_set(st->ahead, end);
 	image_view_fall_back(st->view, st->ahead);
-	return 0;
+	return place_filters(st);
 }
 
 /* Moves the view to what holds at st->position; *limit: up to where. */
@@ -126,6 +171,7 @@ static int follow_image(struct hwt_stream *st, uint64_t *limit)
 {
 	struct image_space *space = st->space;
 	struct image_moment at = st->at;
+	int ret;
 
 	if (st->session->file && !st->session->info.ours)
 		return follow_time(st, limit);
@@ -137,7 +183,8 @@ static int follow_image(struct hwt_stream *st, uint64_t *limit)
 	}
 	*limit = st->next_switch < st->nswitches ? st->switches[st->next_switch].position
 						 : UINT64_MAX;
-	return move_view(st, space, at);
+	ret = move_view(st, space, at);
+	return ret > 0 ? place_filters(st) : ret;
 }
 
 /* Gives the decoder its next bytes: 1, 0 at the stream's end, -errno. */
@@ -184,15 +231,10 @@ static int feed(struct hwt_stream *st)
 	return ret ? ret : 1;
 }
 
-int hwt_stream_next(struct hwt_stream *st, struct trace_event *ev, int max)
+static int decode(struct hwt_stream *st, struct trace_event *ev, int max)
 {
 	int n;
 
-	if (!st->decoder) {
-		n = begin(st);
-		if (n)
-			return n;
-	}
 	for (;;) {
 		n = pt_decoder_next(st->decoder, ev, max);
 		if (n || st->finished)
@@ -205,6 +247,39 @@ int hwt_stream_next(struct hwt_stream *st, struct trace_event *ev, int max)
 			st->finished = true;
 		}
 	}
+}
+
+/* Decodes no further than what it had was used up: the view stays what it was. */
+static int decode_shown(struct hwt_stream *st, struct trace_event *ev, int max)
+{
+	int n = 0;
+
+	while (!n) {
+		if (st->whole_at == st->nwhole) {
+			st->whole_at = 0;
+			st->nwhole = decode(st, st->whole, WHOLE_MAX);
+			if (st->nwhole <= 0) {
+				n = st->nwhole;
+				st->nwhole = 0;
+				return n;
+			}
+		}
+		st->whole_at += filter_cut(&st->cut, &st->shown, st->whole + st->whole_at,
+					   st->nwhole - st->whole_at, ev, max, &n);
+	}
+	return n;
+}
+
+int hwt_stream_next(struct hwt_stream *st, struct trace_event *ev, int max)
+{
+	int ret;
+
+	if (!st->decoder) {
+		ret = begin(st);
+		if (ret)
+			return ret;
+	}
+	return st->whole ? decode_shown(st, ev, max) : decode(st, ev, max);
 }
 
 const struct hwt_stream_info *hwt_stream_info(const struct hwt_stream *st)

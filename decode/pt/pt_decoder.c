@@ -54,6 +54,15 @@ void pt_decoder_invalidate(struct pt_decoder *d, uint64_t addr, uint64_t len)
 	pt_blocks_invalidate(d->blocks, addr, len);
 }
 
+void pt_decoder_set_ranges(struct pt_decoder *d, const struct pt_decoder_range *range,
+			   uint32_t n)
+{
+	if (n > PT_MAX_RANGES)
+		n = PT_MAX_RANGES;
+	d->config.nranges = n;
+	memcpy(d->config.ranges, range, n * sizeof(*range));
+}
+
 uint32_t pt_decoder_nblocks(const struct pt_decoder *d)
 {
 	return pt_blocks_count(d->blocks);

@@ -59,7 +59,7 @@ struct pt_decoder_config {
 	 * address though flow left a range by a direct branch (erratum SKL014).
 	 */
 	uint32_t	nranges;
-	struct {
+	struct pt_decoder_range {
 		uint64_t first, last;
 	} ranges[PT_MAX_RANGES];
 };
@@ -83,6 +83,9 @@ void pt_decoder_lost(struct pt_decoder *d, uint64_t n);
 int pt_decoder_next(struct pt_decoder *d, struct trace_event *ev, int max);
 /* Code in [addr, addr + len) changed: cached blocks that touch it are dropped. */
 void pt_decoder_invalidate(struct pt_decoder *d, uint64_t addr, uint64_t len);
+/* The filter ranges from here on (config.ranges); n: at most PT_MAX_RANGES. */
+void pt_decoder_set_ranges(struct pt_decoder *d, const struct pt_decoder_range *range,
+			   uint32_t n);
 /* Blocks decoded so far: trace_block.id < this. */
 uint32_t pt_decoder_nblocks(const struct pt_decoder *d);
 
