@@ -89,11 +89,11 @@ static void spawned(void *ctx, pid_t pid)
 static int ranges_of(void *ctx, const char *path, const char *function, uint64_t *start,
 		     uint64_t *end, int max)
 {
-	struct image_range range[64];
+	struct image_range range[RECORD_MAX_PARTS];
 	int i, n;
 
-	if (max > 64)
-		max = 64;
+	if (max > RECORD_MAX_PARTS)
+		max = RECORD_MAX_PARTS;
 	n = image_function_ranges(path, function, range, max);
 	for (i = 0; i < n && i < max; i++) {
 		start[i] = range[i].start;

@@ -55,8 +55,7 @@ int context_configure(struct context *ctx)
 	for (i = 0; i < ctx->nranges; i++) {
 		range = i < PT_IP_FILTER_MAX_RANGES ? &config.first.ip_ranges[i] :
 			&config.more[i - PT_IP_FILTER_MAX_RANGES];
-		range->start = ctx->ranges[i].start;
-		range->end = ctx->ranges[i].end;
+		*range = ctx->ranges[i];
 	}
 	err = hwt_dev_ioctl(ctx->dev, HWT_IOC_SET_CONFIG2, &set);
 	if (err == -EOPNOTSUPP)
@@ -103,18 +102,17 @@ int context_wake(struct context *ctx, uint32_t tid)
 }
 
 /* A child has its parent's mappings, and no records of their own tell of them. */
-static void inherit(struct context *ctx, const struct context *parent)
+static int inherit(struct context *ctx, const struct context *parent)
 {
 	ctx->exec_seen = parent->exec_seen;
 	memcpy(ctx->program, parent->program, sizeof(ctx->program));
-	memcpy(ctx->ranges, parent->ranges, sizeof(ctx->ranges));
-	ctx->nranges = parent->nranges;
+	return filter_inherit(ctx, parent);
 }
 
 int context_open(struct recorder *r, uint32_t pid, const struct context *parent)
 {
 	struct context *ctx = calloc(1, sizeof(*ctx));
-	int err;
+	int err = 0;
 
 	if (!ctx)
 		return -ENOMEM;
@@ -122,8 +120,9 @@ int context_open(struct recorder *r, uint32_t pid, const struct context *parent)
 	ctx->pid = pid;
 	ctx->exec_seen = true;
 	if (parent)
-		inherit(ctx, parent);
-	err = allocate(ctx);
+		err = inherit(ctx, parent);
+	if (!err)
+		err = allocate(ctx);
 	if (!err)
 		err = context_configure(ctx);
 	if (!err)
@@ -152,6 +151,7 @@ static void context_free(struct context *ctx)
 	}
 	if (ctx->dev)
 		hwt_dev_close(ctx->dev);
+	free(ctx->wanted);
 	free(ctx);
 }
 

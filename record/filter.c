@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * -i IMAGE -f FUNC: address ranges that come and go with the mappings of an
- * image.  The thread that maps stands still until the unit has the ranges.
+ * image.  The thread that maps stands still until the unit has the ranges.  Where
+ * more are wanted than the unit has, it gets ranges that cover them, and the
+ * recording says what of the trace is to be shown (filter_notes.c).
  *
  *	run-time address = map.addr + (ELF address - ELF address of map.pgoff)
  */
@@ -14,8 +16,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-
-#define MAX_PARTS	32	/* of one function (implementations of an IFUNC) */
 
 static bool same_file(const char *a, const char *b)
 {
@@ -52,60 +52,62 @@ static bool filter_wants(const struct context *ctx, const struct record_filter *
 	return strcmp(path, ctx->program) == 0;
 }
 
-static int no_range(struct context *ctx, const struct record_filter *f, const char *path,
-		    int parts)
+/* Room for one more wanted range. */
+static int grow(struct context *ctx)
 {
-	uint32_t has = ctx->r->query.nranges < PT_IP_FILTER_MAX_RANGES2 ?
-		       ctx->r->query.nranges : PT_IP_FILTER_MAX_RANGES2;
-	const char *what = f->function ? f->function : "the code";
+	int room = ctx->wanted_room ? 2 * ctx->wanted_room : 16;
+	struct range *p;
 
-	if (parts > 1)
-		return recorder_fail(ctx->r, -E2BIG, "%s in %s has %d implementations to choose from; the trace unit has %u address ranges",
-				     what, path, parts, has);
-	return recorder_fail(ctx->r, -E2BIG, "%s in %s: the %u address ranges of the trace unit are in use",
-			     what, path, has);
+	if (ctx->nwanted < ctx->wanted_room)
+		return 0;
+	p = reallocarray(ctx->wanted, (size_t)room, sizeof(*p));
+	if (!p)
+		return -ENOMEM;
+	ctx->wanted = p;
+	ctx->wanted_room = room;
+	return 0;
 }
 
-/* One of so many parts of what the filter asks for. */
+/* 1: added, 0: there already, or not in this mapping; -ENOMEM. */
 static int add_range(struct context *ctx, int filter, const struct hwt_rec_mmap *map,
-		     uint64_t start, uint64_t end, int parts)
+		     uint64_t start, uint64_t end)
 {
-	const struct record_filter *f = &ctx->r->opt->filters[filter];
+	const struct filter_map *in;
 	int i;
 
 	if (start < map->addr || end < start || end - map->addr >= map->len)
 		return 0;	/* in another segment's mapping */
-	for (i = 0; i < ctx->nranges; i++)
-		if (ctx->ranges[i].start == start && ctx->ranges[i].end == end)
-			return 0;
-	if (ctx->nranges == PT_IP_FILTER_MAX_RANGES2 ||
-	    (uint32_t)ctx->nranges >= ctx->r->query.nranges)
-		return no_range(ctx, f, map->path, parts);
-	ctx->ranges[ctx->nranges++] = (struct range){
-		.filter = filter, .start = start, .end = end,
-		.map_addr = map->addr, .map_len = map->len,
-	};
 	ctx->r->filters_met |= 1ull << filter;
+	for (i = 0; i < ctx->nwanted; i++)
+		if (ctx->wanted[i].start == start && ctx->wanted[i].end == end)
+			return 0;
+	in = filter_notes_map(ctx->r, map);
+	if (!in || grow(ctx))
+		return -ENOMEM;
+	ctx->wanted[ctx->nwanted++] = (struct range){ in, start, end };
 	return 1;
 }
 
 /* 1: ranges were added, 0: none, -errno. */
 static int add_function(struct context *ctx, int filter, const struct hwt_rec_mmap *map)
 {
+	uint64_t start[RECORD_MAX_PARTS], end[RECORD_MAX_PARTS], vaddr;
 	const struct record_images *images = &ctx->r->opt->images;
 	const char *name = ctx->r->opt->filters[filter].function;
-	uint64_t start[MAX_PARTS], end[MAX_PARTS], vaddr;
 	int n, i, added, any = 0;
 
 	if (!name)
-		return add_range(ctx, filter, map, map->addr, map->addr + map->len - 1, 1);
+		return add_range(ctx, filter, map, map->addr, map->addr + map->len - 1);
 	/* A file that cannot be read has no such function: the filter is missed. */
-	n = images->ranges(images->ctx, map->path, name, start, end, MAX_PARTS);
+	n = images->ranges(images->ctx, map->path, name, start, end, RECORD_MAX_PARTS);
 	if (n <= 0 || images->vaddr_of(images->ctx, map->path, map->pgoff, &vaddr))
 		return 0;
-	for (i = 0; i < n && i < MAX_PARTS; i++) {
+	if (n > RECORD_MAX_PARTS)
+		return recorder_fail(ctx->r, -E2BIG, "%s in %s is in %d places; at most %d can be traced",
+				     name, map->path, n, RECORD_MAX_PARTS);
+	for (i = 0; i < n; i++) {
 		added = add_range(ctx, filter, map, map->addr + (start[i] - vaddr),
-				  map->addr + (end[i] - vaddr), n);
+				  map->addr + (end[i] - vaddr));
 		if (added < 0)
 			return added;
 		any |= added;
@@ -113,27 +115,31 @@ static int add_function(struct context *ctx, int filter, const struct hwt_rec_mm
 	return any;
 }
 
-/* "filter 0x1130/0x40@/bin/x,..." with offsets in the file, for decoders. */
-static int describe(struct context *ctx, const struct hwt_rec_mmap *map)
+/* The unit's ranges: what is wanted, or a few that cover it. */
+static int fit(struct context *ctx)
 {
-	char text[HWT_PATH_MAX + 128];
-	size_t n = 0;
+	uint32_t has = ctx->r->query.nranges < PT_IP_FILTER_MAX_RANGES2 ?
+		       ctx->r->query.nranges : PT_IP_FILTER_MAX_RANGES2;
+	struct ipf_range *all;
+	bool covering;
 	int i;
 
-	text[0] = '\0';
-	for (i = 0; i < ctx->nranges && n < sizeof(text); i++) {
-		const struct range *r = &ctx->ranges[i];
-
-		if (r->map_addr != map->addr)
-			continue;
-		n += (size_t)snprintf(text + n, sizeof(text) - n, "%sfilter %#llx/%#llx@%s",
-				      n ? "," : "",
-				      (unsigned long long)(r->start - map->addr + map->pgoff),
-				      (unsigned long long)(r->end - r->start + 1), map->path);
-	}
-	/* A hint for other programs: without it they decode, too. */
-	i = n < sizeof(text) ? sink_filter(&ctx->r->sink, text) : 0;
-	return i == -ENAMETOOLONG ? 0 : i;
+	ctx->nranges = 0;
+	if (ctx->nwanted == 0)
+		return 0;
+	if (!has)
+		return recorder_fail(ctx->r, -EOPNOTSUPP, "the trace unit (%s) has no address ranges, which -f and -i need",
+				     ctx->r->query.unit);
+	all = reallocarray(NULL, (size_t)ctx->nwanted, sizeof(*all));
+	if (!all)
+		return -ENOMEM;
+	for (i = 0; i < ctx->nwanted; i++)
+		all[i] = (struct ipf_range){ ctx->wanted[i].start, ctx->wanted[i].end };
+	ctx->nranges = ranges_fit(all, ctx->nwanted, (int)has, &covering);
+	memcpy(ctx->ranges, all, (size_t)ctx->nranges * sizeof(*all));
+	ctx->r->notes.covering |= covering;
+	free(all);
+	return 0;
 }
 
 /* No range left must not mean that everything is traced. */
@@ -142,6 +148,11 @@ static int apply(struct context *ctx)
 	char *said = ctx->r->error;
 	int err;
 
+	err = fit(ctx);
+	if (!err)
+		err = filter_notes_update(ctx);
+	if (err)
+		return err;
 	if (ctx->nranges == 0) {
 		err = context_stop(ctx);
 	} else {
@@ -162,7 +173,7 @@ static int apply(struct context *ctx)
 int filter_map(struct context *ctx, const struct hwt_rec_mmap *map)
 {
 	const struct record_options *opt = ctx->r->opt;
-	int i, added, any = 0, err;
+	int i, added, any = 0;
 
 	if (opt->nfilters == 0 || !(map->prot & PROT_EXEC) || map->path[0] != '/')
 		return 0;
@@ -179,32 +190,43 @@ int filter_map(struct context *ctx, const struct hwt_rec_mmap *map)
 			return added;
 		any |= added;
 	}
-	if (!any)
-		return 0;
-	err = describe(ctx, map);
-	return err ? err : apply(ctx);
+	return any ? apply(ctx) : 0;
 }
 
 int filter_unmap(struct context *ctx, uint64_t addr, uint64_t len)
 {
 	int i, kept = 0;
 
-	for (i = 0; i < ctx->nranges; i++) {
-		if (ctx->ranges[i].start >= addr && ctx->ranges[i].start - addr < len)
+	for (i = 0; i < ctx->nwanted; i++) {
+		if (ctx->wanted[i].start >= addr && ctx->wanted[i].start - addr < len)
 			continue;
-		ctx->ranges[kept++] = ctx->ranges[i];
+		ctx->wanted[kept++] = ctx->wanted[i];
 	}
-	if (kept == ctx->nranges)
+	if (kept == ctx->nwanted)
 		return 0;
-	ctx->nranges = kept;
+	ctx->nwanted = kept;
 	return apply(ctx);
 }
 
 int filter_exec(struct context *ctx)
 {
 	ctx->exec_seen = true;
-	if (ctx->nranges == 0)
+	if (ctx->nwanted == 0)
 		return 0;
-	ctx->nranges = 0;
+	ctx->nwanted = 0;
 	return apply(ctx);
+}
+
+int filter_inherit(struct context *ctx, const struct context *parent)
+{
+	if (parent->nwanted == 0)
+		return 0;
+	ctx->wanted = reallocarray(NULL, (size_t)parent->nwanted, sizeof(*ctx->wanted));
+	if (!ctx->wanted)
+		return -ENOMEM;
+	memcpy(ctx->wanted, parent->wanted, (size_t)parent->nwanted * sizeof(*ctx->wanted));
+	ctx->nwanted = ctx->wanted_room = parent->nwanted;
+	memcpy(ctx->ranges, parent->ranges, sizeof(ctx->ranges));
+	ctx->nranges = parent->nranges;
+	return 0;
 }

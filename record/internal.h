@@ -21,11 +21,37 @@ struct buffer {
 	bool		gap;		/* one precedes the next bytes */
 };
 
-/* An address range that a context's unit filters by. */
+/* A mapping of a file in which filters found something; lives as long as the recorder. */
+struct filter_map {
+	struct filter_map *next;
+	uint64_t	addr, len, pgoff;
+	char		path[];
+};
+
+/* What a filter asks for, as addresses of a process. */
 struct range {
-	int		filter;		/* index in options->filters */
+	const struct filter_map *map;
 	uint64_t	start, end;	/* inclusive */
-	uint64_t	map_addr, map_len;
+};
+
+/* Bytes of a file. */
+struct filter_piece {
+	const char	*path;		/* a filter_map's */
+	uint64_t	offset, len;
+};
+struct filter_pieces {
+	struct filter_piece *item;
+	int		n, room;
+};
+
+/* What the recording says of its filters; of all processes together. */
+struct filter_notes {
+	struct filter_map *maps;
+	struct filter_pieces traced;	/* what units let through */
+	struct filter_pieces shown;	/* what was asked for */
+	bool		covering;	/* traced is more than shown, somewhere */
+	bool		told_shown;	/* the file has it */
+	bool		unplaced;	/* a unit's range reaches beyond a mapping */
 };
 
 /* A traced process. */
@@ -39,7 +65,9 @@ struct context {
 	bool		started;
 	bool		ended;		/* its EXIT was seen */
 	bool		exec_seen;	/* the next mapping of a file is the program's */
-	struct range	ranges[PT_IP_FILTER_MAX_RANGES2];
+	struct range	*wanted;	/* by filters, as far as it is mapped */
+	int		nwanted, wanted_room;
+	struct ipf_range ranges[PT_IP_FILTER_MAX_RANGES2];	/* the unit's */
 	int		nranges;
 	char		program[HWT_PATH_MAX];	/* "": not known yet */
 };
@@ -57,6 +85,7 @@ struct recorder {
 	bool		ended;		/* the target has */
 	uint64_t	images_met;	/* bit i: filter i's image was mapped */
 	uint64_t	filters_met;	/* bit i: filter i got a range */
+	struct filter_notes notes;
 	void		*records;	/* room for RECORD_GET2 */
 	size_t		records_size;
 	char		*error;
@@ -98,5 +127,23 @@ int events_drain(struct context *ctx);
 int filter_map(struct context *ctx, const struct hwt_rec_mmap *map);
 int filter_unmap(struct context *ctx, uint64_t addr, uint64_t len);
 int filter_exec(struct context *ctx);
+/* A child's ranges are its parent's. 0, -ENOMEM. */
+int filter_inherit(struct context *ctx, const struct context *parent);
+
+/*
+ * ranges.c: the ranges in place in ascending order, those that touch joined;
+ * then, while there are more than max (> 0), the two with the smallest gap
+ * between them become one.  How many are left; *covering: joined over a gap.
+ */
+int ranges_fit(struct ipf_range *range, int n, int max, bool *covering);
+
+/*
+ * filter_notes.c: tells the file what a context's ranges are, before trace bytes
+ * depend on it. 0, -errno.
+ */
+int filter_notes_update(struct context *ctx);
+/* NULL: no memory. */
+const struct filter_map *filter_notes_map(struct recorder *r, const struct hwt_rec_mmap *map);
+void filter_notes_free(struct recorder *r);
 
 #endif

@@ -305,6 +305,7 @@ static void teardown(struct recorder *r)
 	if (r->event_fd >= 0)
 		close(r->event_fd);
 	free(r->records);
+	filter_notes_free(r);
 }
 
 int record_run(const struct record_options *options, struct record_result *result,

@@ -36,6 +36,8 @@ struct record_images {
 	void		*ctx;
 };
 
+#define RECORD_MAX_PARTS	256	/* ranges of one function (an IFUNC's implementations) */
+
 #define RECORD_DEFAULT_BUFSIZE	(4u << 20)
 
 struct record_options {
@@ -82,8 +84,8 @@ struct record_result {
 /*
  * 0, or -errno with *error a malloc'd sentence.  What hwt_host and the target's
  * spawn say (-ENOENT, -EACCES, -ENOEXEC; result->status is then -1), and:
- * -EINVAL: options; -EOPNOTSUPP: the unit lacks something; -E2BIG: filters need
- * more address ranges than there are; what writing the file says (-ENOSPC ...).
+ * -EINVAL: options; -EOPNOTSUPP: the unit lacks something (address ranges for
+ * filters among them); -E2BIG: a function of too many parts; what writing the file says (-ENOSPC ...).
  * If the target had begun it ran to its end, untraced from the error on, and
  * what was written stays.
  */

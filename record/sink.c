@@ -90,6 +90,11 @@ int sink_filter(struct sink *s, const char *text)
 	return s->perf ? perfdata_set_filter(s->perf, text) : 0;
 }
 
+int sink_shown(struct sink *s, const char *text)
+{
+	return s->perf ? perfdata_set_shown(s->perf, text) : 0;
+}
+
 int sink_flush(struct sink *s)
 {
 	return s->perf ? perfdata_flush(s->perf) : 0;

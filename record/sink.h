@@ -25,8 +25,9 @@ void sink_thread(struct sink *s, uint32_t tid);
 int sink_record(struct sink *s, const struct hwt_rec *rec);
 int sink_trace(struct sink *s, uint32_t pid, uint32_t tid, uint64_t position,
 	       const void *bytes, size_t n, bool gap, bool final);
-/* Address filters as perf writes them. */
+/* Address filters as perf writes them: of the units, and what is to be shown. */
 int sink_filter(struct sink *s, const char *text);
+int sink_shown(struct sink *s, const char *text);
 int sink_flush(struct sink *s);
 /* 0 or the first error. */
 int sink_close(struct sink *s);

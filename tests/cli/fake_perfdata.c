@@ -78,6 +78,12 @@ int perfdata_set_filter(struct perfdata_writer *w, const char *filter)
 	return 0;
 }
 
+int perfdata_set_shown(struct perfdata_writer *w, const char *shown)
+{
+	snprintf(fake_file.shown, sizeof(fake_file.shown), "%s", shown);
+	return 0;
+}
+
 int perfdata_flush(struct perfdata_writer *w)
 {
 	fake_file.flushes++;

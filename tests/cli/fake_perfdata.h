@@ -19,7 +19,7 @@ struct fake_file {
 	int		nstreams;
 	int		records, flushes;
 	bool		created, closed;
-	char		filter[256];
+	char		filter[256], shown[256];
 	/* Set before: creation fails, or writing does from the n-th call on. */
 	int		create_error, write_error, write_calls_left;
 };

@@ -3,7 +3,7 @@
 #include "fake_host.h"
 #include "fake_perfdata.h"
 #include "hw/pt.h"
-#include "record/record.h"
+#include "record/internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -27,8 +27,8 @@ static int ranges_of(void *ctx, const char *path, const char *function, uint64_t
 		{ "/lib/a.so", "f", 0x1100, 0x11ff },
 		{ "/lib/a.so", "g", 0x1200, 0x120f },
 		{ "/lib/a.so", "many", 0x1300, 0x130f },
-		{ "/lib/a.so", "many", 0x1310, 0x131f },
-		{ "/lib/a.so", "many", 0x1320, 0x132f },
+		{ "/lib/a.so", "many", 0x1330, 0x133f },
+		{ "/lib/a.so", "many", 0x1350, 0x135f },
 		{ "/lib/a.so", "elsewhere", 0x9000, 0x90ff },
 		{ "/bin/prog", "main", 0x401000, 0x40101f },
 	};
@@ -307,6 +307,7 @@ static void filters_that_never_come(void **state)
 	}
 }
 
+/* The unit has two: the nearest of three become one, and the file says what was meant. */
 static void more_ranges_than_the_unit_has(void **state)
 {
 	static const struct record_filter filter = { "a.so", "many" };
@@ -315,9 +316,77 @@ static void more_ranges_than_the_unit_has(void **state)
 	t.opt.filters = &filter;
 	t.opt.nfilters = 1;
 	run(&t, &(struct fake_options){ .script = two_images, .status = 5 });
-	assert_int_equal(t.err, -E2BIG);
-	assert_int_equal(t.result.status, 5);
-	assert_non_null(strstr(t.error, "many in /lib/a.so"));
+	assert_int_equal(t.err, 0);
+	assert_int_equal(t.facts.last_config.nranges, 2);
+	assert_int_equal(t.facts.last_config.ip_ranges[0].start, 0x7f0000001300);
+	assert_int_equal(t.facts.last_config.ip_ranges[0].end, 0x7f000000130f);
+	assert_int_equal(t.facts.last_config.ip_ranges[1].start, 0x7f0000001330);
+	assert_int_equal(t.facts.last_config.ip_ranges[1].end, 0x7f000000135f);
+	assert_string_equal(fake_file.filter,
+			    "filter 0x1300/0x10@/lib/a.so,filter 0x1330/0x30@/lib/a.so");
+	assert_string_equal(fake_file.shown,
+			    "filter 0x1300/0x10@/lib/a.so,filter 0x1330/0x10@/lib/a.so,filter 0x1350/0x10@/lib/a.so");
+}
+
+/* Ranges of two images become one that lies in neither. */
+static void a_range_over_two_images(void **state)
+{
+	static const struct record_filter filters[] = {
+		{ "a.so", "f" }, { "a.so", "elsewhere" }, { NULL, "main" }
+	};
+	static const struct fake_step script[] = {
+		{ FAKE_MMAP, .addr = 0x401000, .len = 0x1000, .n = 0x1000, .path = "/bin/prog" },
+		{ FAKE_MMAP, .addr = 0x403000, .len = 0x1000, .n = 0x1000, .path = "/lib/a.so" },
+		{ FAKE_MMAP, .addr = 0x7f0000009000, .len = 0x1000, .n = 0x9000,
+		  .path = "/lib/a.so" },
+		{ FAKE_TRACE, .n = 100 }, { .op = FAKE_EXIT }, { .op = FAKE_END }
+	};
+	struct run t = { .opt = defaults() };
+
+	t.opt.filters = filters;
+	t.opt.nfilters = 3;
+	run(&t, &(struct fake_options){ .script = script });
+	assert_int_equal(t.err, 0);
+	assert_false(t.result.filters_missed);
+	assert_int_equal(t.facts.last_config.nranges, 2);
+	assert_int_equal(t.facts.last_config.ip_ranges[0].start, 0x401000);
+	assert_int_equal(t.facts.last_config.ip_ranges[0].end, 0x4031ff);
+	/* Other decoders are told nothing rather than half of it. */
+	assert_string_equal(fake_file.filter, "");
+	assert_non_null(strstr(fake_file.shown, "filter 0x1000/0x20@/bin/prog"));
+	assert_non_null(strstr(fake_file.shown, "filter 0x9000/0x100@/lib/a.so"));
+}
+
+/* Ranges that touch are one, and then nothing needs to be cut. */
+static void ranges_are_fitted(void **state)
+{
+	static const struct {
+		struct ipf_range in[5], out[5];
+		int n, max, left;
+		bool covering;
+	} row[] = {
+		{ { { 1, 2 } }, { { 1, 2 } }, 1, 4, 1, false },
+		{ { { 5, 6 }, { 1, 2 } }, { { 1, 2 }, { 5, 6 } }, 2, 2, 2, false },
+		{ { { 3, 4 }, { 1, 2 } }, { { 1, 4 } }, 2, 1, 1, false },
+		{ { { 1, 9 }, { 2, 3 }, { 4, 12 } }, { { 1, 12 } }, 3, 1, 1, false },
+		{ { { 1, 9 }, { 2, 3 }, { 20, 21 } }, { { 1, 9 }, { 20, 21 } }, 3, 2, 2, false },
+		{ { { 1, 2 }, { 40, 41 }, { 10, 20 }, { 44, 45 } },
+		  { { 1, 2 }, { 10, 20 }, { 40, 45 } }, 4, 3, 3, true },
+		{ { { 1, 2 }, { 40, 41 }, { 10, 20 }, { 44, 45 } },
+		  { { 1, 20 }, { 40, 45 } }, 4, 2, 2, true },
+		{ { { 0, 2 }, { ~0ul - 1, ~0ul }, { 10, 20 } }, { { 0, ~0ul } }, 3, 1, 1, true },
+	};
+	struct ipf_range range[5];
+	bool covering;
+	size_t i;
+
+	for (i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
+		memcpy(range, row[i].in, sizeof(range));
+		assert_int_equal(ranges_fit(range, row[i].n, row[i].max, &covering),
+				 row[i].left);
+		assert_int_equal(covering, row[i].covering);
+		assert_memory_equal(range, row[i].out, (size_t)row[i].left * sizeof(*range));
+	}
 }
 
 static void unmapped_image_traces_nothing(void **state)
@@ -547,7 +616,8 @@ int main(void)
 		TEST(filter_starts_with_its_image),
 		TEST(two_filters_in_two_images),
 		TEST(whole_image),
-		TEST(filters_that_never_come),
+		TEST(filters_that_never_come), TEST(a_range_over_two_images),
+		TEST(ranges_are_fitted),
 		TEST(more_ranges_than_the_unit_has),
 		TEST(unmapped_image_traces_nothing),
 		TEST(children_are_followed), TEST(a_child_has_its_parents_filter),

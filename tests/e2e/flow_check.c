@@ -2,7 +2,7 @@
 /*
  * Compares what hwt decodes, thread by thread, with what others say:
  *
- *   flow_check [--log DIR] [--ipt] [--ipt-blocks] [--perf] [--gaps N]
+ *   flow_check [--log DIR] [--ipt] [--ipt-blocks] [--perf] [--gaps N] [--cut]
  *              [--within START-END]... [--at ADDR=COUNT]... FILE
  *
  * --log      the unit's independent log of retired addresses
@@ -10,6 +10,8 @@
  * --perf     `perf script --itrace=i1i -F tid,ip` (must be installed)
  * --within   every address lies in one of these ranges (START to END, the last
  *            byte); what --log has elsewhere is skipped
+ * --cut      what the other decoders have elsewhere is skipped, too: the unit
+ *            traced more than the ranges
  * --at       ADDR was executed COUNT times in all
  * --gaps     this many gaps are right (default: none); errors never are
  *
@@ -30,7 +32,7 @@
 struct options {
 	const char	*file, *log;
 	char		dir[64];	/* perf's addresses */
-	bool		ipt, ipt_blocks, perf;
+	bool		ipt, ipt_blocks, perf, cut;
 	uint64_t	gaps;
 	uint64_t	start[MAX_RANGES], end[MAX_RANGES];
 	int		nranges;
@@ -170,6 +172,7 @@ static int scan(struct options *o, struct hwt_stream *st, const char *who)
 static int check_stream(struct options *o, struct hwt_stream *st)
 {
 	const struct hwt_stream_info *info = hwt_stream_info(st);
+	const struct options *only = o->cut ? o : NULL;
 	char who[64];
 	int bad = 0;
 
@@ -177,11 +180,11 @@ static int check_stream(struct options *o, struct hwt_stream *st)
 	if (o->log)
 		bad |= with(o, st, source_log(o->log, info->pid, info->tid), o, who);
 	if (o->ipt)
-		bad |= with(o, st, source_ipt(st, 0), NULL, who);
+		bad |= with(o, st, source_ipt(st, 0), only, who);
 	if (o->ipt_blocks)
-		bad |= with(o, st, source_ipt(st, 1), NULL, who);
+		bad |= with(o, st, source_ipt(st, 1), only, who);
 	if (o->perf)
-		bad |= with(o, st, source_perf(o->dir, info->tid), NULL, who);
+		bad |= with(o, st, source_perf(o->dir, info->tid), only, who);
 	if (o->nranges || o->nat)
 		bad |= scan(o, st, who);
 	return bad;
@@ -209,6 +212,8 @@ static int parse(struct options *o, int argc, char **argv)
 			o->ipt_blocks = true;
 		else if (!strcmp(argv[i], "--perf"))
 			o->perf = true;
+		else if (!strcmp(argv[i], "--cut"))
+			o->cut = true;
 		else if (argv[i][0] != '-')
 			o->file = argv[i];
 		else if (i + 1 == argc)
