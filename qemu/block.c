@@ -255,6 +255,14 @@ static struct block_info *translate(struct qemu_plugin_tb *tb)
 	return b;
 }
 
+/* What is called before each execution of b. */
+static qemu_udata_cb choose_callback(const struct block_info *b)
+{
+	if (vtu.unit != &unit_pt)
+		return vcpu_exec_any_thunk;
+	return b->rep ? vcpu_exec_rep_thunk : vcpu_exec_thunk;
+}
+
 void block_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 {
 	uint64_t start = qemu_plugin_tb_vaddr(tb);
@@ -266,7 +274,6 @@ void block_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 	b = vtu.guest->is_kernel_page(start) ? translate_kernel(start) : translate(tb);
 	insert(b);
 	pthread_mutex_unlock(&vtu.lock);
-	qemu_plugin_register_vcpu_tb_exec_cb(
-		tb, b->rep ? vcpu_exec_rep_thunk : vcpu_exec_thunk,
-		QEMU_PLUGIN_CB_NO_REGS, b->front);
+	qemu_plugin_register_vcpu_tb_exec_cb(tb, choose_callback(b),
+					     QEMU_PLUGIN_CB_NO_REGS, b->front);
 }

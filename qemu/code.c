@@ -287,7 +287,7 @@ void code_attend(struct vcpu *v, const struct run *c)
 	if (v->generation == generation &&
 	    !__atomic_load_n(&queue_tail, __ATOMIC_RELAXED))
 		return;
-	vcpu_leave(v, c->start);
+	vcpu_leave(v, c->start, UNIT_INTERRUPT);
 	code_drain(v);
 	if (v->mode != VCPU_LIVE || v->generation == generation)
 		return;

@@ -2,16 +2,11 @@
 #include "execlog.h"
 
 #include <Zydis/Zydis.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
-#define CHUNK	(1ul << 20)	/* addresses mapped at a time */
+#include "addrlog.h"
 
 struct log_insn {
 	uint64_t addr;
@@ -23,10 +18,7 @@ struct log_insn {
 struct execlog {
 	bool on;
 	const struct log_insn *pending;	/* began; whether it retired shows later */
-	struct execlog_header *header;
-	uint64_t *chunk;
-	uint64_t base;			/* index of chunk[0] */
-	char path[sizeof(((struct vtu_header *)0)->log_dir) + 64];
+	struct addrlog file;
 };
 
 /* 7.2's CPUX86State, as the log sees it. */
@@ -56,52 +48,9 @@ static bool transfers_control(const uint8_t *bytes, size_t n)
 	}
 }
 
-static bool map_chunk(struct execlog *l, uint64_t index)
-{
-	off_t at = EXECLOG_DATA + (off_t)(index * 8);
-	int fd = open(l->path, O_RDWR | O_CLOEXEC);
-	void *p = MAP_FAILED;
-
-	if (l->chunk)
-		munmap(l->chunk, CHUNK * 8);
-	l->chunk = NULL;
-	if (fd >= 0 && !ftruncate(fd, at + (off_t)CHUNK * 8))
-		p = mmap(NULL, CHUNK * 8, PROT_READ | PROT_WRITE, MAP_SHARED, fd, at);
-	if (fd >= 0)
-		close(fd);
-	if (p == MAP_FAILED)
-		return false;
-	l->chunk = p;
-	l->base = index;
-	return true;
-}
-
-static bool open_files(struct execlog *l)
-{
-	int fd = open(l->path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-	void *p = MAP_FAILED;
-	off_t size;
-
-	if (fd < 0)
-		return false;
-	size = lseek(fd, 0, SEEK_END);
-	if (size >= EXECLOG_DATA || !ftruncate(fd, EXECLOG_DATA))
-		p = mmap(NULL, EXECLOG_DATA, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	close(fd);
-	if (p == MAP_FAILED)
-		return false;
-	l->header = p;
-	l->header->magic = EXECLOG_MAGIC;
-	/* The same thread after exec, or a thread that got the number again. */
-	return map_chunk(l, l->header->count & ~(uint64_t)511);
-}
-
 static void close_files(struct execlog *l)
 {
-	if (l->chunk)
-		munmap(l->chunk, CHUNK * 8);
-	if (l->header)
-		munmap(l->header, EXECLOG_DATA);
+	addrlog_close(&l->file);
 	free(l);
 }
 
@@ -109,28 +58,16 @@ static struct execlog *create(struct vcpu *v)
 {
 	struct execlog *l = calloc(1, sizeof(*l));
 
-	if (!l)
-		return NULL;
-	snprintf(l->path, sizeof(l->path), "%s/log.%d.%d", vtu.window->log_dir, vtu.pid,
-		 v->tid);
-	if (open_files(l))
+	if (l && addrlog_open(&l->file, "log", v))
 		return l;
-	plugin_warn("cannot write %s: %s", l->path, strerror(errno));
-	close_files(l);
+	free(l);
 	return NULL;
 }
 
 static void append(struct execlog *l, uint64_t addr)
 {
-	uint64_t n = l->header->count;
-
-	if (n - l->base >= CHUNK && !map_chunk(l, n)) {
-		plugin_warn("cannot grow %s: %s", l->path, strerror(errno));
+	if (!addrlog_append(&l->file, addr))
 		l->on = false;
-		return;
-	}
-	l->chunk[n - l->base] = addr;
-	__atomic_store_n(&l->header->count, n + 1, __ATOMIC_RELEASE);
 }
 
 /* The pending instruction retired if `next`, without a fault at it, follows. */

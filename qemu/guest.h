@@ -46,6 +46,7 @@ struct guest_env;
 struct guest_arch {
 	const char *name;		/* as QEMU calls the target */
 	uint16_t elf_machine;
+	uint8_t unit_kind;		/* enum vtu_unit_kind, where none is asked for */
 	int16_t nr[CALL_COUNT];		/* -1: does not exist */
 	uint64_t kernel_ip;		/* where exceptions lead: never traced */
 	/*

@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <string.h>
 
+#include "../vtu/window.h"
 #include "classify_x86.h"
 
 #define VSYSCALL_PAGE	0xffffffffff600000ull
@@ -122,6 +123,7 @@ static bool x86_sigframe_outer(struct guest_sigframe *frame)
 const struct guest_arch guest_x86_64 = {
 	.name = "x86_64",
 	.elf_machine = EM_X86_64,
+	.unit_kind = VTU_UNIT_PT,
 	.nr = {
 		[CALL_MMAP] = 9, [CALL_MUNMAP] = 11, [CALL_MPROTECT] = 10,
 		[CALL_MREMAP] = 25, [CALL_EXECVE] = 59, [CALL_EXECVEAT] = 322,

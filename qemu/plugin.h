@@ -5,6 +5,7 @@
  *	plugin.c	options, installation
  *	window.c	the shared window: mapping, blocks, hooks, doorbell
  *	vcpu.c		one vCPU: what retired, feeding the unit, attention
+ *	unit*.c		the trace units behind one interface
  *	block.c		translated blocks to runs
  *	signals.c	handlers and their frames
  *	syscalls.c	system calls that change what is traced
@@ -13,7 +14,8 @@
  *	process.c	start, fork, exit
  *	exec.c		exec
  *	fatal.c		fatal signals
- *	execlog.c	the independent log (tests)
+ *	execlog*.c	the independent log (tests)
+ *	addrlog.c	files of addresses (tests)
  *	guest*.c classify*.c flags*.c	what depends on the guest's architecture
  */
 #ifndef QEMU_PLUGIN_H
@@ -27,6 +29,7 @@
 #include "../vtu/window.h"
 #include "guest.h"
 #include "qemu_plugin_api.h"
+#include "unit.h"
 
 #define likely(x)	__builtin_expect(!!(x), 1)
 #define unlikely(x)	__builtin_expect(!!(x), 0)
@@ -66,6 +69,7 @@ struct vcpu;
 struct plugin {
 	qemu_plugin_id_t id;
 	const struct guest_arch *guest;
+	const struct unit_ops *unit;
 	struct vtu_header *window;
 	uint64_t window_size;
 	uint8_t *dram;

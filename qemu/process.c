@@ -188,12 +188,11 @@ static void describe_unit(void)
 {
 	struct vtu_header *h = vtu.window;
 
-	memcpy(h->caps, pt_unit_default_caps, PT_CAP_COUNT * sizeof(uint32_t));
 	h->time_hz = 1000000000;
-	h->unit_kind = VTU_UNIT_PT;
-	snprintf(h->unit_name, sizeof(h->unit_name), "Intel PT, virtual (QEMU %s)",
-		 vtu.guest->name);
-	__atomic_store_n(&h->ncaps, PT_CAP_COUNT, __ATOMIC_RELEASE);
+	h->unit_kind = vtu.unit->kind;
+	snprintf(h->unit_name, sizeof(h->unit_name), "%s, virtual (QEMU %s)",
+		 vtu.unit->name, vtu.guest->name);
+	vtu.unit->describe(h);
 }
 
 void process_start(struct vcpu *v, const struct run *c, struct guest_env *env)
@@ -229,9 +228,8 @@ static void forget_parent(void)
 		if (!v)
 			continue;
 		v->block = &window_no_block;
-		v->unit.regs = (struct pt_regs_file *)window_no_block.regs;
-		v->unit.trigger_en = v->unit.packet_en = false;
-		v->unit.wend = v->unit.wp;
+		if (v->mode == VCPU_LIVE)
+			vtu.unit->forget(v);
 		v->in = false;
 		v->prev = &vcpu_outside;
 		v->map_locked = false;

@@ -7,7 +7,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "code.h"
@@ -17,8 +16,6 @@
 #include "window.h"
 
 #define EVENT_TICKS	500	/* before and after a record's event: 1 us */
-#define CPL_USER	3
-#define CPL_KERNEL	0
 
 __thread struct vcpu *vcpu_self;
 
@@ -32,27 +29,6 @@ struct run vcpu_outside = {
 };
 
 struct vcpu vcpu_attending = {.prev = &vcpu_outside, .block = &window_no_block};
-
-static void *unit_memory(void *ctx, uint64_t addr, uint64_t len)
-{
-	if (addr > vtu.dram_size || len > vtu.dram_size - addr)
-		return NULL;
-	return vtu.dram + addr;
-}
-
-/* As on silicon, the handler runs at the next instruction boundary it can. */
-static void unit_interrupt(void *ctx)
-{
-	vcpu_attention(ctx, VTU_ATTN_IRQ);
-}
-
-static uint64_t unit_clock(void *ctx)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 void vcpu_init(qemu_plugin_id_t id, unsigned int index)
 {
@@ -81,7 +57,6 @@ void vcpu_init(qemu_plugin_id_t id, unsigned int index)
 
 bool vcpu_attach(struct vcpu *v)
 {
-	struct pt_unit_host host = {v, unit_memory, unit_interrupt, NULL};
 	struct vtu_block *b = window_claim();
 
 	v->tid = gettid();
@@ -89,8 +64,6 @@ bool vcpu_attach(struct vcpu *v)
 		v->mode = VCPU_OFF;
 		return false;
 	}
-	if (vtu.flags & VTU_F_CLOCK_HOST)
-		host.clock = unit_clock;
 	b->pid = vtu.pid;
 	b->tid = v->tid;
 	b->vcpu = v->index;
@@ -100,8 +73,7 @@ bool vcpu_attach(struct vcpu *v)
 	v->block = b;
 	v->generation = __atomic_load_n(&vtu.generation, __ATOMIC_SEQ_CST);
 	pthread_mutex_unlock(&vtu.lock);
-	pt_unit_init(&v->unit, (struct pt_regs_file *)b->regs, NULL, &host);
-	pt_unit_set_context(&v->unit, CPL_KERNEL, 0, vtu.guest->kernel_ip);
+	vtu.unit->power_on(v);
 	vcpu_clock_sync(v);
 	v->in = false;
 	v->prev = &vcpu_outside;
@@ -121,8 +93,7 @@ void vcpu_detach(struct vcpu *v)
 	execlog_close(v);
 	if (b == &window_no_block)
 		return;
-	pt_unit_wrmsr(&v->unit, MSR_RTIT_CTL, v->unit.ctl & ~RTIT_CTL_TRACEEN);
-	v->unit.regs = (struct pt_regs_file *)window_no_block.regs;
+	vtu.unit->power_off(v);
 	/* Nobody rings a block that may be another's by now. */
 	pthread_mutex_lock(&vtu.lock);
 	v->block = &window_no_block;
@@ -133,10 +104,10 @@ void vcpu_detach(struct vcpu *v)
 
 void vcpu_publish(struct vcpu *v)
 {
-	uint64_t now = pt_unit_tsc(&v->unit), seen;
+	uint64_t now = vtu.unit->clock(v), seen;
 
 	v->block->clock = now;
-	v->block->insns = v->unit.insns;
+	v->block->insns = vtu.unit->insns(v);
 	seen = __atomic_load_n(&vtu.window->clock, __ATOMIC_RELAXED);
 	while (seen < now &&
 	       !__atomic_compare_exchange_n(&vtu.window->clock, &seen, now, 1,
@@ -148,14 +119,14 @@ void vcpu_clock_sync(struct vcpu *v)
 {
 	uint64_t tree = __atomic_load_n(&vtu.window->clock, __ATOMIC_ACQUIRE);
 
-	if (tree > pt_unit_tsc(&v->unit))
-		pt_unit_set_tsc(&v->unit, tree);
+	if (tree > vtu.unit->clock(v))
+		vtu.unit->set_clock(v, tree);
 }
 
 void vcpu_clock_event(struct vcpu *v)
 {
 	if (!(vtu.flags & VTU_F_CLOCK_HOST))
-		pt_unit_set_tsc(&v->unit, pt_unit_tsc(&v->unit) + EVENT_TICKS);
+		vtu.unit->set_clock(v, vtu.unit->clock(v) + EVENT_TICKS);
 }
 
 void vcpu_attention(struct vcpu *v, uint32_t bits)
@@ -217,7 +188,21 @@ static void feed(struct vcpu *v, const struct run *p, uint64_t next)
 	if (info->flags & R_NEXT && next == p->end &&
 	    vtu.guest->branch_taken(v->env, info->last_insn, p->len[p->ninsn - 1]))
 		p = info->taken;
-	pt_unit_run(&v->unit, p, p->ninsn, next);
+	vtu.unit->run(v, p, p->ninsn, next);
+}
+
+/* Where nothing is traced: the kernel, which in user mode is the emulator. */
+static struct unit_place kernel_place(void)
+{
+	return (struct unit_place){UNIT_KERNEL, 0, vtu.guest->kernel_ip};
+}
+
+/* All of p retired, its last one calls the kernel. */
+static void feed_far(struct vcpu *v, const struct run *p)
+{
+	struct unit_place to = kernel_place();
+
+	vtu.unit->far(v, p, &to);
 }
 
 void vcpu_retire(struct vcpu *v, uint64_t next)
@@ -230,7 +215,7 @@ void vcpu_retire(struct vcpu *v, uint64_t next)
 		return;
 	if (p->kind == RUN_FAR && whole) {
 		/* INT3 and the like: no system call told of it. */
-		pt_unit_far(&v->unit, p, CPL_KERNEL, 0, vtu.guest->kernel_ip);
+		feed_far(v, p);
 		v->in = false;
 		v->prev = &vcpu_outside;
 		return;
@@ -242,26 +227,27 @@ void vcpu_retire(struct vcpu *v, uint64_t next)
 	/* Cut short, or a REP that comes back to itself. */
 	n = vcpu_index_of(p, next);
 	if (n > 0)
-		pt_unit_run(&v->unit, p, (uint32_t)n, next);
+		vtu.unit->run(v, p, (uint32_t)n, next);
 	else if (n < 0)
-		pt_unit_run(&v->unit, p, p->ninsn, next);
+		vtu.unit->run(v, p, p->ninsn, next);
 }
 
-void vcpu_leave(struct vcpu *v, uint64_t at)
+void vcpu_leave(struct vcpu *v, uint64_t at, enum unit_event why)
 {
+	struct unit_place to = kernel_place();
+
 	if (!v->in)
 		return;
-	pt_unit_async(&v->unit, at, CPL_KERNEL, 0, vtu.guest->kernel_ip);
+	vtu.unit->leave(v, at, why, &to);
 	v->in = false;
 	v->prev = &vcpu_outside;
 }
 
-static void enter(struct vcpu *v, uint64_t at)
+static void enter(struct vcpu *v, uint64_t ip)
 {
-	/* Time went on outside: records of mappings made there come before this. */
-	if (vtu.flags & VTU_F_CLOCK_HOST)
-		pt_unit_set_tsc(&v->unit, unit_clock(v));
-	pt_unit_enter(&v->unit, CPL_USER, 0, at);
+	const struct unit_place at = {UNIT_USER, 0, ip};
+
+	vtu.unit->enter(v, &at);
 	v->in = true;
 }
 
@@ -271,12 +257,12 @@ void vcpu_syscall(struct vcpu *v)
 
 	execlog_syscall(v);
 	if (v->in && p->kind == RUN_FAR && p != &vcpu_outside)
-		pt_unit_far(&v->unit, p, CPL_KERNEL, 0, vtu.guest->kernel_ip);
+		feed_far(v, p);
 	else if (v->in)
-		vcpu_leave(v, p->start);
+		vcpu_leave(v, p->start, UNIT_INTERRUPT);
 	v->in = false;
 	v->prev = &vcpu_outside;
-	pt_unit_flush(&v->unit);
+	vtu.unit->flush(v);
 	vcpu_publish(v);
 }
 
@@ -287,7 +273,7 @@ static void attend(struct vcpu *v, const struct run *c)
 
 	if (bits & (VTU_ATTN_DETACH | VTU_ATTN_QUIT)) {
 		execlog_end(v, c->start, false);
-		vcpu_leave(v, c->start);
+		vcpu_leave(v, c->start, UNIT_INTERRUPT);
 		if (bits & VTU_ATTN_DETACH)
 			process_detach();
 		else
@@ -297,12 +283,12 @@ static void attend(struct vcpu *v, const struct run *c)
 	if (bits & VTU_ATTN_CODE)
 		code_attend(v, c);
 	if (bits & VTU_ATTN_IRQ && v->mode == VCPU_LIVE) {
-		vcpu_leave(v, c->start);
+		vcpu_leave(v, c->start, UNIT_INTERRUPT);
 		__atomic_and_fetch(&v->block->attention, ~VTU_ATTN_IRQ, __ATOMIC_SEQ_CST);
 		window_hook(v, VTU_HOOK_IRQ, 0, 0, 0);
 	}
 	if (bits & VTU_ATTN_PARK && v->mode == VCPU_LIVE) {
-		vcpu_leave(v, c->start);
+		vcpu_leave(v, c->start, UNIT_INTERRUPT);
 		__atomic_and_fetch(&v->block->attention, ~VTU_ATTN_PARK,
 				   __ATOMIC_SEQ_CST);
 		window_hook(v, VTU_HOOK_PARK, 0, 0, 0);
@@ -346,9 +332,9 @@ static void exec_special(struct vcpu *v, const struct run *c, struct guest_env *
 	execlog_resume(v, c);
 	v->reached = false;
 	if (flags & R_KERNEL)
-		vcpu_leave(v, c->start);
+		vcpu_leave(v, c->start, UNIT_INTERRUPT);
 	if (!v->in)
-		v->unit.insns += c->ninsn;	/* time passes untraced, too */
+		vtu.unit->skip(v, c->ninsn);	/* time passes untraced, too */
 	v->prev = v->in ? run_info(c)->front : &vcpu_outside;
 }
 
@@ -377,15 +363,15 @@ exec_slow(unsigned int index, struct run *front, struct guest_env *env)
 	if (likely(!(p->flags & R_LEAVE) && next != NO_START && !v->block->attention &&
 		   vtu.current[index] == v)) {
 		/* prev first: the unit may raise its interrupt. */
-		if (pt_unit_may_branch(&v->unit, p, next)) {
+		if (pt_unit_may_branch(&v->pt, p, next)) {
 			v->prev = front;
-			pt_unit_branch(&v->unit, p, next);
+			pt_unit_branch(&v->pt, p, next);
 			return;
 		}
 		p = run_real(p);
 		if (leads_to(p, next)) {
 			v->prev = front;
-			pt_unit_run(&v->unit, p, p->ninsn, next);
+			pt_unit_run(&v->pt, p, p->ninsn, next);
 			return;
 		}
 	}
@@ -397,6 +383,8 @@ __attribute__((visibility("hidden"), used)) void
 vcpu_exec(unsigned int index, struct run *front, struct guest_env *env);
 __attribute__((visibility("hidden"), used)) void
 vcpu_exec_rep(unsigned int index, struct run *front, struct guest_env *env);
+__attribute__((visibility("hidden"), used)) void
+vcpu_exec_any(unsigned int index, struct run *front, struct guest_env *env);
 
 /*
  * Called for each block: with its thunk on the same few cache lines, wherever the
@@ -407,7 +395,7 @@ vcpu_exec(unsigned int index, struct run *front, struct guest_env *env)
 {
 	struct vcpu *v = vtu.current[index];
 
-	if (likely(pt_unit_try(&v->unit, v->prev, front->start)))
+	if (likely(pt_unit_try(&v->pt, v->prev, front->start)))
 		v->prev = front;
 	else
 		exec_slow(index, front, env);
@@ -421,6 +409,24 @@ void vcpu_exec_rep(unsigned int index, struct run *front, struct guest_env *env)
 	if (likely(v->prev == front && front->start != NO_START && !v->block->attention))
 		return;
 	vcpu_exec(index, front, env);
+}
+
+/* Any unit: what can be told at once is a call, all else as for PT. */
+void vcpu_exec_any(unsigned int index, struct run *front, struct guest_env *env)
+{
+	struct vcpu *v = vtu.current[index];
+	const struct run *p = v->prev;
+
+	if (likely(!(p->flags & R_LEAVE) && front->start != NO_START &&
+		   !v->block->attention)) {
+		p = run_real(p);
+		if (leads_to(p, front->start)) {
+			v->prev = front;
+			vtu.unit->run(v, p, p->ninsn, front->start);
+			return;
+		}
+	}
+	exec_rare(vtu.vcpus[index], front, env);
 }
 
 /*
@@ -443,6 +449,13 @@ __asm__(".pushsection .text.exec, \"ax\", @progbits\n"
 	"	mov %rbp, %rdx\n"
 	"	jmp vcpu_exec_rep\n"
 	".size vcpu_exec_rep_thunk, . - vcpu_exec_rep_thunk\n"
+	".hidden vcpu_exec_any_thunk\n"
+	".globl vcpu_exec_any_thunk\n"
+	".type vcpu_exec_any_thunk, @function\n"
+	"vcpu_exec_any_thunk:\n"
+	"	mov %rbp, %rdx\n"
+	"	jmp vcpu_exec_any\n"
+	".size vcpu_exec_any_thunk, . - vcpu_exec_any_thunk\n"
 	".popsection\n");
 
 void vcpu_reached(unsigned int index, void *unused)

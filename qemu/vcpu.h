@@ -15,7 +15,8 @@ struct vcpu {
 	/* Used at each block, as are the unit's first fields: one cache line. */
 	struct run *prev;		/* front of the block that is being executed */
 	struct vtu_block *block;	/* never NULL: a private one when it has none */
-	struct pt_unit unit;
+	struct pt_unit pt;		/* vtu.unit == &unit_pt */
+	void *unit;			/* what another kind of unit keeps */
 	struct guest_env *env;		/* the emulator's state of this vCPU */
 	bool in;			/* the unit was told that we are in guest code */
 	bool reached;			/* prev (R_CUT) got to its last instruction */
@@ -60,6 +61,8 @@ void vcpu_init(qemu_plugin_id_t id, unsigned int index);
 void vcpu_exec_thunk(unsigned int index, void *run);
 /* The same for a block that is one REP string instruction and nothing else. */
 void vcpu_exec_rep_thunk(unsigned int index, void *run);
+/* The same for any unit, by calls. */
+void vcpu_exec_any_thunk(unsigned int index, void *run);
 void vcpu_reached(unsigned int index, void *unused);
 
 /* Claims a block and powers the unit on; false: none free, runs untraced. */
@@ -67,10 +70,10 @@ bool vcpu_attach(struct vcpu *v);
 /* Gives up tracing on this vCPU; its block goes to GONE. */
 void vcpu_detach(struct vcpu *v);
 
-/* Is the unit's TraceEn set? */
+/* Did the unit's driver turn it on? */
 static inline bool vcpu_tracing(const struct vcpu *v)
 {
-	return v->unit.ctl & RTIT_CTL_TRACEEN;
+	return vtu.unit->tracing(v);
 }
 
 /*
@@ -79,7 +82,7 @@ static inline bool vcpu_tracing(const struct vcpu *v)
  */
 void vcpu_retire(struct vcpu *v, uint64_t next);
 /* Stops the stream before the instruction at `at`, which was not executed. */
-void vcpu_leave(struct vcpu *v, uint64_t at);
+void vcpu_leave(struct vcpu *v, uint64_t at, enum unit_event why);
 /* Index of the instruction at ip in r (a real one), or -1. */
 int vcpu_index_of(const struct run *r, uint64_t ip);
 /* A system call was made: prev's last instruction. */

@@ -169,7 +169,7 @@ static void serve(struct vcpu *v)
 		done = tail - VTU_RING;
 	for (; done != tail; done++) {
 		c = &b->ring[done % VTU_RING];
-		if (pt_unit_wrmsr(&v->unit, c->reg, c->value) < 0) {
+		if (vtu.unit->write(v, c->reg, c->value) < 0) {
 			b->fault_reg = c->reg;
 			b->faults++;
 		}
@@ -220,7 +220,7 @@ bool window_hook(struct vcpu *v, enum vtu_hook_type type, uint64_t a0, uint64_t 
 		return false;
 	if (event)
 		vcpu_clock_event(v);
-	pt_unit_flush(&v->unit);
+	vtu.unit->flush(v);
 	vcpu_publish(v);
 	b->generation = v->generation;
 	b->hook_type = type;

@@ -118,8 +118,17 @@
 #define VTU_LIVENESS_MS	200
 #define VTU_IRQ_SKID	256		/* bytes; PSB+ and the packets of two blocks */
 
-enum vtu_unit_kind {		/* header.unit_kind: the technology modelled */
+/*
+ * header.unit_kind: the technology modelled.  The owner says which one it wants
+ * before the target starts, or NONE; the plugin replaces NONE by its guest's own.
+ */
+enum vtu_unit_kind {
 	VTU_UNIT_NONE, VTU_UNIT_PT, VTU_UNIT_CORESIGHT, VTU_UNIT_SPE,
+	/*
+	 * Tests: no unit but what it would be fed, as addresses in a file
+	 * feed.PID.TID beside the independent log.  Register 0: bit 0 turns it on.
+	 */
+	VTU_UNIT_FEED,
 };
 
 /* header.flags, set by the owner before the target starts. */

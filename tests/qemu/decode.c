@@ -355,7 +355,7 @@ int decode_stream(const struct stream *s, struct decoded *d)
 	return 0;
 }
 
-int read_log(const char *dir, int pid, int tid, struct addresses *a)
+int read_log(const char *dir, const char *name, int pid, int tid, struct addresses *a)
 {
 	struct execlog_header h;
 	char path[4200];
@@ -363,7 +363,7 @@ int read_log(const char *dir, int pid, int tid, struct addresses *a)
 	FILE *f;
 	int err = -EIO;
 
-	snprintf(path, sizeof(path), "%s/log.%d.%d", dir, pid, tid);
+	snprintf(path, sizeof(path), "%s/%s.%d.%d", dir, name, pid, tid);
 	f = fopen(path, "re");
 	if (!f)
 		return -errno;

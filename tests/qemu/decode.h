@@ -21,8 +21,8 @@ struct decoded {
 int decode_stream(const struct stream *s, struct decoded *d);
 /* Counts the TNT bits of a stream. */
 void count_outcomes(const struct stream *s, uint64_t *taken, uint64_t *not_taken);
-/* The log of pid, tid in dir; -ENOENT: there is none. */
-int read_log(const char *dir, int pid, int tid, struct addresses *a);
+/* NAME.PID.TID in dir ("log", "feed"); -ENOENT: there is none. */
+int read_log(const char *dir, const char *name, int pid, int tid, struct addresses *a);
 void addresses_add(struct addresses *a, uint64_t ip);
 
 #endif

@@ -119,7 +119,13 @@ static void ring_bell(struct owner *w, uint32_t n)
 	abort();
 }
 
-static void program_unit(struct owner *w, uint32_t n)
+static void program_feed(struct owner *w, uint32_t n)
+{
+	command(w, n, 0, 1);
+	ring_bell(w, n);
+}
+
+static void program_pt(struct owner *w, uint32_t n)
 {
 	uint64_t base = n * BLOCK_DRAM, *table = (uint64_t *)(w->dram + base + TABLE);
 	uint32_t size_field = 0, i;
@@ -245,7 +251,10 @@ static void handle(struct owner *w, uint32_t n)
 	if (b->hook_type == VTU_HOOK_ATTACH || b->hook_type == VTU_HOOK_THREAD_CREATE) {
 		units[n].stream = get_stream(w, p, b->tid);
 		units[n].on = false;
-		program_unit(w, n);
+		if (w->o.feed)
+			program_feed(w, n);
+		else
+			program_pt(w, n);
 	}
 	drain(w, n);
 	if (b->hook_type != VTU_HOOK_IRQ) {
@@ -254,7 +263,7 @@ static void handle(struct owner *w, uint32_t n)
 	}
 	if (b->hook_type == VTU_HOOK_PARK) {
 		w->parks++;
-		if (w->o.own_stop) {	/* a STOP and a START at one place */
+		if (w->o.own_stop && !w->o.feed) {	/* a STOP and a START at one place */
 			command(w, n, MSR_RTIT_CTL,
 				reg(b, MSR_RTIT_CTL) & ~RTIT_CTL_TRACEEN);
 			command(w, n, MSR_RTIT_STATUS, 0);
@@ -339,6 +348,7 @@ static int set_up(struct owner *w)
 	h->nblocks = NBLOCKS;
 	h->block_size = VTU_BLOCK_SIZE;
 	h->flags = w->o.flags;
+	h->unit_kind = w->o.feed ? VTU_UNIT_FEED : VTU_UNIT_PT;
 	h->dram_size = NBLOCKS * BLOCK_DRAM;
 	h->owner_pid = getpid();
 	h->owner_window_fd = w->window_fd;

@@ -3,6 +3,7 @@
  * A small owner of the window, for tests of the plugin alone: starts a program
  * under it, answers each hook, programs each unit by the doorbell with two ToPA
  * regions, and keeps what came: events of each process, bytes of each thread.
+ * With the feed in a unit's place there are no bytes.
  */
 #ifndef TESTS_QEMU_OWNER_H
 #define TESTS_QEMU_OWNER_H
@@ -55,6 +56,7 @@ struct owner_options {
 	char *const *argv;
 	char *const *envp;
 	uint32_t flags;		/* VTU_F_* */
+	bool feed;		/* VTU_UNIT_FEED instead of PT */
 	uint64_t ctl;		/* RTIT_CTL bits beside TraceEn, User, BranchEn, ToPA */
 	const char *log_dir;
 	uint32_t region;	/* bytes of a ToPA region */

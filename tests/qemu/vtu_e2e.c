@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Records a program under the plugin, decodes it with libipt and compares the
- * addresses of each thread with the plugin's independent log.
+ * addresses of each thread with the plugin's independent log.  With -U no unit is
+ * there: what it would be fed is compared.
  *
  *   vtu_e2e [options] QEMU PLUGIN program args...
  */
@@ -88,10 +89,12 @@ static void check_thread(struct owner *w, const struct stream *first,
 	for (s = w->streams; s && n < 4096; s = s->next)	/* newest first */
 		if (s->process->pid == pid && s->tid == tid)
 			order[n++] = s;
-	for (i = n; i > 0; i--)
+	if (w->o.feed)
+		read_log(w->o.log_dir, "feed", pid, tid, &d.a);
+	for (i = w->o.feed ? 0 : n; i > 0; i--)
 		if (decode_stream(order[i - 1], &d))
 			fail("%d/%d: cannot decode", pid, tid);
-	program = read_log(w->o.log_dir, pid, tid, &log);
+	program = read_log(w->o.log_dir, "log", pid, tid, &log);
 	if (program && d.a.n)
 		fail("%d/%d: no log: %s", pid, tid, strerror(-program));
 	compare(pid, tid, &d, &log, x);
@@ -231,7 +234,7 @@ static void parse(int argc, char **argv, struct owner_options *o, struct expect 
 {
 	int c;
 
-	while ((c = getopt(argc, argv, "+fFRp:m:T:P:s:S:r:c:k:oli:nt:z:HQD:K:")) != -1) {
+	while ((c = getopt(argc, argv, "+fFRUp:m:T:P:s:S:r:c:k:oli:nt:z:HQD:K:")) != -1) {
 		switch (c) {
 		case 'f':
 			o->flags |= VTU_F_FOLLOW;
@@ -241,6 +244,9 @@ static void parse(int argc, char **argv, struct owner_options *o, struct expect 
 			break;
 		case 'c':
 			o->ctl |= strtoull(optarg, NULL, 0);
+			break;
+		case 'U':
+			o->feed = true;
 			break;
 		case 'R':
 			o->ctl |= RTIT_CTL_DISRETC;
