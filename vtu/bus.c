@@ -27,17 +27,30 @@ int vtu_reg_offset_pt(uint32_t reg)
 	return (int)(reg - MSR_RTIT_FIRST) * 8;
 }
 
-/* Rings the doorbell if commands wait. Only the holder of the block calls it. */
-static void flush(struct vtu_bus *vb, struct vtu_block *b)
+static void ring(struct vtu_bus *vb, struct vtu_block *b)
 {
 	uint32_t seq;
 
-	if (b->ring_tail == b->ring_done)
-		return;
 	seq = __atomic_add_fetch(&b->request, 1, __ATOMIC_SEQ_CST);
 	vb->doorbell(vb, b, seq);
 	/* A vCPU that died served nothing: what was sent is void. */
 	b->ring_done = b->ring_tail;
+}
+
+/* Rings the doorbell if commands wait. Only the holder of the block calls it. */
+static void flush(struct vtu_bus *vb, struct vtu_block *b)
+{
+	if (b->ring_tail != b->ring_done)
+		ring(vb, b);
+}
+
+void vtu_bus_flush(struct hwt_bus *bus, int unit)
+{
+	struct vtu_bus *vb = to_vtu(bus);
+	struct vtu_block *b = block_of(vb, unit);
+
+	if (b)
+		ring(vb, b);
 }
 
 static void bus_write(struct hwt_bus *bus, int unit, uint32_t reg, uint64_t value)
@@ -107,7 +120,7 @@ static uint64_t bus_buf_addr(struct hwt_bus *bus, uint64_t addr)
 	return addr;	/* an offset in the DRAM file is the unit's address */
 }
 
-static const struct hwt_bus_ops vtu_bus_ops = {
+const struct hwt_bus_ops vtu_bus_ops = {
 	.write = bus_write,
 	.read = bus_read,
 	.barrier = bus_barrier,

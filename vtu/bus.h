@@ -25,6 +25,14 @@ struct vtu_bus {
 /* PT: MSR n at (n - MSR_RTIT_FIRST) * 8. */
 int vtu_reg_offset_pt(uint32_t reg);
 
+/* Hosts that wrap some of them. */
+extern const struct hwt_bus_ops vtu_bus_ops;
+/*
+ * Rings the doorbell, also without commands: where a CPU runs while its driver
+ * talks to the unit (VTU_F_SYSTEM), registers are as of the last answer.
+ */
+void vtu_bus_flush(struct hwt_bus *bus, int unit);
+
 void vtu_bus_init(struct vtu_bus *vb, struct vtu_header *window, const char *name);
 
 #endif

@@ -5,6 +5,7 @@
 
 #include <linux/device/class.h>
 #include <linux/eventfd.h>
+#include <linux/hrtimer.h>
 #include <linux/mm.h>
 #include <linux/version.h>
 
@@ -36,6 +37,19 @@ static inline void hwt_compat_eventfd_signal(struct eventfd_ctx *eventfd)
 	eventfd_signal(eventfd);
 #else
 	eventfd_signal(eventfd, 1);
+#endif
+}
+
+/* 6.13: hrtimer_setup replaced hrtimer_init and a store. */
+static inline void hwt_compat_hrtimer_setup(struct hrtimer *timer,
+					    enum hrtimer_restart (*fn)(struct hrtimer *),
+					    enum hrtimer_mode mode)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 13, 0)
+	hrtimer_setup(timer, fn, CLOCK_MONOTONIC, mode);
+#else
+	hrtimer_init(timer, CLOCK_MONOTONIC, mode);
+	timer->function = fn;
 #endif
 }
 
