@@ -24,12 +24,12 @@ try:
 check:
 	@tools/setup build check
 	@$(MAKE) --no-print-directory all
-	@tools/check -C $(BUILD) unit e2e
+	@tools/check -C $(BUILD) unit e2e kernel
 
 check-full:
 	@tools/setup build check
 	@$(MAKE) --no-print-directory all
-	@tools/check -C $(BUILD) unit e2e full
+	@tools/check -C $(BUILD) unit e2e kernel full
 
 # The kernel modules, into $(BUILD)/kmod.  KDIR: the kernel's build directory;
 # KMOD_FLAGS: kbuild's, as HWT_HOOKS=n or W=1.

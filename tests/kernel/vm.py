@@ -1,0 +1,310 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Boots Debian's kernel under QEMU with the modules, the virtual trace unit and
+programs of ours, runs a script in it and brings back what it wrote.
+
+    guest = vm.Guest(build)            # builds the modules; Skip where it cannot
+    guest.add("/path/to/program")      # into /bin of the guest, with its libraries
+    run = guest.boot("insmod /lib/modules/hwt.ko && program > /out/result")
+    run.status, run.console, run.out   # the script's exit status, text, a folder
+
+The guest's root is a RAM disk with busybox; the script runs as root under sh -e,
+/out is a folder of the host's (9p).  The kernel comes from /boot, or else from
+Debian's package, unpacked under BUILD/kernel.
+"""
+import fcntl
+import lzma
+import os
+import pathlib
+import platform
+import re
+import shutil
+import stat
+import struct
+import subprocess
+import sys
+import tempfile
+
+SOURCE = pathlib.Path(__file__).resolve().parents[2]
+SKIP = 77
+# In the order of their loading; what 9p needs.
+SHARE_MODULES = ["drivers/virtio/virtio_ring", "drivers/virtio/virtio",
+                 "drivers/virtio/virtio_pci_legacy_dev",
+                 "drivers/virtio/virtio_pci_modern_dev", "drivers/virtio/virtio_pci",
+                 "fs/netfs/netfs", "fs/fscache/fscache", "net/9p/9pnet",
+                 "net/9p/9pnet_virtio", "fs/9p/9p"]
+WINDOW_SIZE = 4 << 20  # vtu/window.h: header and blocks of 64 KiB, a power of two
+RAM = "1G"
+
+INIT = """#!/bin/busybox sh
+/bin/busybox --install -s /bin
+export PATH=/bin HOME=/
+mount -t proc proc /proc; mount -t sysfs sysfs /sys; mount -t devtmpfs dev /dev
+mkdir -p /dev/pts /dev/shm /tmp /run; chmod 1777 /tmp /dev/shm
+mount -t tracefs tracefs /sys/kernel/tracing 2>/dev/null
+echo 1 > /proc/sys/kernel/panic_on_oops
+for m in {modules}; do insmod /lib/modules/$m.ko || echo "insmod $m failed"; done
+mount -t 9p -o trans=virtio,version=9p2000.L,msize=262144 out /out || echo "no /out"
+sh -e /script > /out/.log 2>&1 < /dev/null
+echo $? > /out/.status
+dmesg > /out/.dmesg
+sync
+poweroff -f
+"""
+# What a kernel says when something is wrong with it; WARN included.
+COMPLAINT = re.compile(r"(BUG:|WARNING: CPU|Oops|general protection|Kernel panic|"
+                       r"rcu: INFO|soft lockup|hung_task|blocked for more than|"
+                       r"refcount_t:|slab.*corrupt|Bad page|unregister_netdevice)")
+
+
+class Skip(Exception):
+    """Something that this machine does not have."""
+
+
+def run(command, **options):
+    return subprocess.run(command, check=True, text=True, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, **options)
+
+
+def need(program):
+    found = shutil.which(program)
+    if not found:
+        raise Skip(f"{program} is not installed")
+    return found
+
+
+class Kernel:
+    """The kernel that fits the newest headers: image (as ELF) and modules."""
+
+    def __init__(self, build, release=None):
+        self.kdir = find_headers(release)
+        self.release = release or re.sub("^linux-headers-", "", self.kdir.name)
+        self.cache = pathlib.Path(build, "kernel", self.release).absolute()
+        self.cache.mkdir(parents=True, exist_ok=True)
+        with (self.cache / ".lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            self.root = self.find_root()
+            self.vmlinux = self.cache / "vmlinux"
+            if not self.vmlinux.exists():
+                extract_vmlinux(self.root / "boot" / f"vmlinuz-{self.release}",
+                                self.vmlinux)
+
+    def find_root(self):
+        """/, or where the package was unpacked."""
+        for root in pathlib.Path("/"), self.cache / "root":
+            if os.access(root / "boot" / f"vmlinuz-{self.release}", os.R_OK) and \
+                    (root / "lib/modules" / self.release / "kernel/fs/9p").is_dir():
+                return root
+        self.unpack()
+        return self.cache / "root"
+
+    def unpack(self):
+        package = f"linux-image-{self.release}"
+        try:
+            run(["apt-get", "download", package], cwd=self.cache)
+        except (OSError, subprocess.CalledProcessError):
+            raise Skip(f"{package} cannot be downloaded") from None
+        for deb in self.cache.glob("*.deb"):
+            run(["dpkg", "-x", str(deb), str(self.cache / "root")])
+            deb.unlink()
+
+    def module(self, name):
+        return self.root / "lib/modules" / self.release / "kernel" / f"{name}.ko"
+
+
+def find_headers(release):
+    pattern = f"linux-headers-{release or '*'}"
+    found = [d for d in pathlib.Path("/usr/src").glob(pattern)
+             if (d / "Makefile").exists() and not d.name.endswith("-common")]
+    if not found:
+        raise Skip("no kernel headers: install linux-headers-amd64")
+    return max(found, key=lambda d: [int(n) for n in re.findall(r"\d+", d.name)])
+
+
+def extract_vmlinux(image, out):
+    """The ELF inside a bzImage: QEMU starts it by its PVH entry, without unpacking."""
+    data = image.read_bytes()
+    at = data.find(b"\xfd7zXZ\x00")
+    if at < 0:
+        raise Skip(f"{image}: not compressed with xz")
+    elf = lzma.LZMADecompressor().decompress(data[at:])
+    temporary = out.with_suffix(".new")
+    temporary.write_bytes(elf)
+    temporary.rename(out)
+
+
+class Archive:
+    """A RAM disk: cpio in the "newc" format."""
+
+    def __init__(self):
+        self.parts = []
+        self.inode = 0
+        self.folders = set()
+
+    def entry(self, name, mode, data=b"", device=(0, 0)):
+        self.inode += 1
+        path = name.encode() + b"\0"
+        fields = [self.inode, mode, 0, 0, 1, 0, len(data), 0, 0, *device, len(path), 0]
+        head = b"070701" + b"".join(b"%08X" % f for f in fields) + path
+        self.parts += [head, bytes(-len(head) % 4), data, bytes(-len(data) % 4)]
+
+    def folder(self, name):
+        name = name.strip("/")
+        if name and name not in self.folders:
+            self.folder(os.path.dirname(name))
+            self.folders.add(name)
+            self.entry(name, stat.S_IFDIR | 0o755)
+
+    def file(self, name, data, mode=0o755):
+        name = name.lstrip("/")
+        self.folder(os.path.dirname(name))
+        self.entry(name, stat.S_IFREG | mode, data)
+
+    def finish(self, path):
+        self.entry("TRAILER!!!", 0)
+        path.write_bytes(b"".join(self.parts))
+
+
+def libraries(program):
+    """What the dynamic linker would load, by ldd."""
+    listed = subprocess.run(["ldd", str(program)], text=True, check=False,
+                            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    return {pathlib.Path(p) for p in re.findall(r"(/\S+) \(0x", listed.stdout)}
+
+
+class Run:
+    """What came out of a boot."""
+
+    def __init__(self, out, console):
+        self.out = out
+        self.console = console
+        self.log = self.text(".log")
+        self.dmesg = self.text(".dmesg")
+        status = self.text(".status").strip()
+        self.status = int(status) if status else None
+
+    def text(self, name):
+        path = self.out / name
+        return path.read_text(errors="replace") if path.exists() else ""
+
+    def complaints(self):
+        return [line for line in self.console.splitlines() if COMPLAINT.search(line)]
+
+    def problem(self):
+        """Why this boot failed, or None."""
+        bad = self.complaints()
+        if bad:
+            return "the kernel complained: " + bad[0]
+        if self.status is None:
+            return "the guest did not come to its end"
+        return f"the script ended with {self.status}" if self.status else None
+
+    def check(self):
+        """Exits with everything that was said if the boot failed."""
+        problem = self.problem()
+        if problem:
+            print(self.console[-6000:])
+            print("---- script")
+            print(self.log[-6000:])
+            sys.exit(problem)
+
+
+class Guest:
+    def __init__(self, build, release=None, kbuild=(), stage="kmod"):
+        if platform.machine() != "x86_64":
+            raise Skip("the guest is an x86-64 machine")
+        self.qemu = need("qemu-system-x86_64")
+        self.build = pathlib.Path(build).absolute()
+        self.kernel = Kernel(build, release)
+        self.files = {"bin/busybox": pathlib.Path(need("busybox"))}
+        self.modules = self.build_modules(list(kbuild), stage)
+        self.cpus = 2
+
+    def build_modules(self, kbuild, stage):
+        """Test builds lie apart from what make kmod builds."""
+        stage = self.build / "kernel" / self.kernel.release / stage
+        built = subprocess.run([str(SOURCE / "tools/kmod"), str(stage),
+                                str(self.kernel.kdir), "HWT_TEST=y", *kbuild],
+                               text=True, stdout=subprocess.PIPE,
+                               stderr=subprocess.STDOUT, check=False)
+        if built.returncode:
+            sys.exit(built.stdout)
+        self.kbuild_output = built.stdout
+        return sorted((stage / "kmod").glob("*.ko"))
+
+    def add(self, program, name=None):
+        """A program into the guest's /bin, and its libraries where they are here."""
+        program = pathlib.Path(program).resolve()
+        self.files[name or f"bin/{program.name}"] = program
+        for library in libraries(program):
+            self.files[str(library).lstrip("/")] = library.resolve()
+
+    def initrd(self, path, script):
+        archive = Archive()
+        for name in "proc", "sys", "dev", "out", "tmp", "etc", "lib/modules":
+            archive.folder(name)
+        names = [os.path.basename(m) for m in SHARE_MODULES]
+        archive.file("init", INIT.format(modules=" ".join(names)).encode())
+        archive.file("script", script.encode())
+        archive.file("etc/passwd", b"root:x:0:0::/:/bin/sh\nuser:x:1000:1000::/:/bin/sh\n"
+                     b"other:x:1001:1001::/:/bin/sh\n")
+        archive.file("etc/group", b"root:x:0:\nuser:x:1000:\nother:x:1001:\n")
+        for module in SHARE_MODULES:
+            archive.file(f"lib/modules/{os.path.basename(module)}.ko",
+                         self.kernel.module(module).read_bytes())
+        for module in self.modules:
+            archive.file(f"lib/modules/{module.name}", module.read_bytes())
+        for name, source in self.files.items():
+            archive.file(name, source.read_bytes())
+        archive.finish(path)
+
+    def command(self, work, out, append):
+        """The machine; with HWT_PLUGIN, its CPUs have trace units."""
+        plugin = os.environ.get("HWT_PLUGIN")
+        ram, window = work / "ram", work / "window"
+        machine = ["-machine", "q35,memory-backend=ram", "-object",
+                   f"memory-backend-file,id=ram,size={RAM},mem-path={ram},share=on"]
+        if plugin:
+            window.write_bytes(b"")
+            os.truncate(window, WINDOW_SIZE)
+            machine += ["-object", f"memory-backend-file,id=reg,size={WINDOW_SIZE},"
+                        f"mem-path={window},share=on", "-device", "ivshmem-plain,memdev=reg"]
+            (out / "log").mkdir()
+            machine += ["-plugin", f"{plugin},ram={ram},reg={window},log={out / 'log'}"]
+        # QEMU 7.2 corrupts kernel text that is patched while the other vCPU runs it.
+        return [self.qemu, "-accel", "tcg,thread=single", "-cpu", "max", *machine,
+                "-smp", str(self.cpus), "-m", RAM, "-nodefaults", "-no-user-config",
+                "-display", "none", "-serial", "stdio", "-no-reboot",
+                "-virtfs", f"local,path={out},mount_tag=out,security_model=none",
+                "-kernel", str(self.kernel.vmlinux), "-initrd", str(work / "initrd"),
+                "-append", f"console=ttyS0 quiet panic=-1 loglevel=5 {append}"]
+
+    def boot(self, script, timeout=120, append="", keep=None):
+        """keep: a folder for what the guest writes; else one that goes at exit."""
+        with tempfile.TemporaryDirectory(prefix="hwt-vm-") as temporary:
+            work = pathlib.Path(temporary)
+            out = pathlib.Path(keep or tempfile.mkdtemp(prefix="hwt-out-")).absolute()
+            out.mkdir(exist_ok=True)
+            self.initrd(work / "initrd", script)
+            with subprocess.Popen(self.command(work, out, append), text=True,
+                                  stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                  stderr=subprocess.STDOUT, errors="replace") as qemu:
+                try:
+                    console, _ = qemu.communicate(timeout=timeout)
+                except subprocess.TimeoutExpired:
+                    qemu.kill()
+                    console, _ = qemu.communicate()
+                    console += f"\nstopped after {timeout} s\n"
+            result = Run(out, console.replace("\r", ""))
+            if not keep:
+                import atexit
+                atexit.register(shutil.rmtree, out, ignore_errors=True)
+            return result
+
+
+def main(test):
+    """Runs test(build, *arguments) from the command line: 77 for a Skip."""
+    try:
+        test(*sys.argv[1:])
+    except Skip as skip:
+        print(f"skipped: {skip}")
+        sys.exit(SKIP)
