@@ -30,7 +30,7 @@ static bool map_chunk(struct addrlog *l, uint64_t index)
 	return true;
 }
 
-static bool open_files(struct addrlog *l)
+static bool open_files(struct addrlog *l, uint64_t magic)
 {
 	int fd = open(l->path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
 	void *p = MAP_FAILED;
@@ -45,17 +45,25 @@ static bool open_files(struct addrlog *l)
 	if (p == MAP_FAILED)
 		return false;
 	l->header = p;
-	l->header->magic = EXECLOG_MAGIC;
+	l->header->magic = magic;
 	/* The same thread after exec, or a thread that got the number again. */
 	return map_chunk(l, l->header->count & ~(uint64_t)511);
 }
 
 bool addrlog_open(struct addrlog *l, const char *name, const struct vcpu *v)
 {
+	char path[sizeof(l->path)];
+
+	snprintf(path, sizeof(path), "%s/%s.%d.%d", vtu.window->log_dir, name, vtu.pid,
+		 v->tid);
+	return addrlog_open_path(l, path, EXECLOG_MAGIC);
+}
+
+bool addrlog_open_path(struct addrlog *l, const char *path, uint64_t magic)
+{
 	memset(l, 0, sizeof(*l));
-	snprintf(l->path, sizeof(l->path), "%s/%s.%d.%d", vtu.window->log_dir, name,
-		 vtu.pid, v->tid);
-	if (open_files(l))
+	snprintf(l->path, sizeof(l->path), "%s", path);
+	if (open_files(l, magic))
 		return true;
 	plugin_warn("cannot write %s: %s", l->path, strerror(errno));
 	addrlog_close(l);

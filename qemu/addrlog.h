@@ -18,6 +18,8 @@ struct addrlog {
  * False, with a warning: it cannot be written.
  */
 bool addrlog_open(struct addrlog *l, const char *name, const struct vcpu *v);
+/* The same in the file at path, which says by its magic what it is. */
+bool addrlog_open_path(struct addrlog *l, const char *path, uint64_t magic);
 /* False, with a warning: the file cannot grow. */
 bool addrlog_append(struct addrlog *l, uint64_t addr);
 void addrlog_close(struct addrlog *l);

@@ -8,7 +8,7 @@
 #include "execlog.h"
 #include "maps.h"
 #include "signals.h"
-#include "vcpu.h"
+#include "system.h"
 
 #define MAX_INSNS	512	/* QEMU: TCG_MAX_INSNS */
 #define MAX_LENGTH	16
@@ -115,6 +115,7 @@ static struct block_info *make(const struct listing *l)
 		 l->last.target);
 	r->priv = b;
 	b->front = b->real = r;
+	b->origin = b;
 	b->rep = l->n == 1 && l->last.traits & INSN_REP;
 	/* A call to be remembered, or a jump that may close a loop: out of line. */
 	if (r->push || (r->kind == RUN_JMP && r->target < r->end)) {
@@ -143,11 +144,64 @@ static void split_outcomes(struct block_info *b, const struct listing *l)
 
 static void release(struct block_info *b)
 {
+	struct block_info *a;
+
+	while ((a = b->aliases)) {
+		b->aliases = a->aliases;
+		a->aliases = NULL;
+		release(a);
+	}
 	if (b->real != b->front)
 		free(b->real);
 	free(b->front);
 	free(b->taken);
 	free(b);
+}
+
+/* As make, split_outcomes and translate made it, `by` bytes further on. */
+static struct block_info *moved(const struct block_info *b, uint64_t by)
+{
+	struct block_info *n = calloc(1, sizeof(*n));
+	struct run *runs[3] = {b->front, b->real, b->taken}, *r;
+	int i;
+
+	if (!n)
+		plugin_refuse("no memory for a translated block");
+	*n = *b;
+	for (i = 0; i < 3; i++) {
+		if (!runs[i] || (i == 1 && b->real == b->front))
+			continue;
+		r = runs[i] = copy(runs[i]);
+		r->priv = n;
+		r->start += r->start == NO_START ? 0 : by;
+		r->end += by;
+		r->last += by;
+		r->target += r->target ? by : 0;
+		r->fall += r->fall == RUN_NOWHERE ? 0 : by;
+		r->taken += r->taken == RUN_NOWHERE ? 0 : by;
+	}
+	n->front = runs[0];
+	n->real = b->real == b->front ? n->front : runs[1];
+	n->taken = runs[2];
+	n->aliases = NULL;
+	return n;
+}
+
+struct run *block_at(struct run *front, uint64_t start)
+{
+	struct block_info *b = run_info(front), *a;
+
+	if (b->real->start == start)
+		return front;
+	for (a = __atomic_load_n(&b->aliases, __ATOMIC_ACQUIRE); a; a = a->aliases)
+		if (a->real->start == start)
+			return a->front;
+	pthread_mutex_lock(&vtu.lock);
+	a = moved(b, start - b->real->start);
+	a->aliases = b->aliases;
+	__atomic_store_n(&b->aliases, a, __ATOMIC_RELEASE);
+	pthread_mutex_unlock(&vtu.lock);
+	return a->front;
 }
 
 static void insert(struct block_info *b)
@@ -163,7 +217,7 @@ static bool being_executed(const struct block_info *b)
 	uint32_t i;
 
 	for (i = 0; i < vtu.nvcpus; i++)
-		if (vtu.vcpus[i] && vtu.vcpus[i]->prev == b->front)
+		if (vtu.vcpus[i] && run_info(vtu.vcpus[i]->prev)->origin == b)
 			return true;
 	return false;
 }
@@ -245,6 +299,16 @@ static struct block_info *translate(struct qemu_plugin_tb *tb)
 	list(&l, tb);
 	b = make(&l);
 	split_outcomes(b, &l);
+	if (l.last.traits & INSN_SPACE)
+		set_flags(b, R_LEAVE);
+	if (vtu.system) {
+		/* What is left of a block that was cut: where it began may tell. */
+		if (l.n == 1 && !b->rep && b->real->kind == RUN_SEQ)
+			set_flags(b, R_ENTER);
+		if (system_log_dir)
+			system_log_translate(tb, l.n);
+		return b;
+	}
 	place(b, &l);
 	if (vtu.flags & VTU_F_LOG)
 		execlog_translate(tb, l.n);
@@ -258,6 +322,8 @@ static struct block_info *translate(struct qemu_plugin_tb *tb)
 /* What is called before each execution of b. */
 static qemu_udata_cb choose_callback(const struct block_info *b)
 {
+	if (vtu.system)
+		return b->rep ? system_exec_rep_thunk : system_exec_thunk;
 	if (vtu.unit != &unit_pt)
 		return vcpu_exec_any_thunk;
 	return b->rep ? vcpu_exec_rep_thunk : vcpu_exec_thunk;
@@ -271,7 +337,8 @@ void block_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 	if (vtu.inert)
 		return;
 	pthread_mutex_lock(&vtu.lock);
-	b = vtu.guest->is_kernel_page(start) ? translate_kernel(start) : translate(tb);
+	b = !vtu.system && vtu.guest->is_kernel_page(start) ? translate_kernel(start) :
+							     translate(tb);
 	insert(b);
 	pthread_mutex_unlock(&vtu.lock);
 	qemu_plugin_register_vcpu_tb_exec_cb(tb, choose_callback(b),

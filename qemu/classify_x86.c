@@ -79,6 +79,8 @@ static void two_byte(const uint8_t *b, size_t n, size_t i, uint64_t va,
 		out->target = rel32(b, n, va);
 	} else if (op == 0x05 || op == 0x07 || op == 0x34 || op == 0x35) {
 		out->kind = RUN_FAR;	/* SYSCALL, SYSRET, SYSENTER, SYSEXIT */
+	} else if (op == 0x22 && i + 2 < n && (b[i + 2] >> 3 & 7) == 3) {
+		out->traits |= INSN_SPACE;	/* MOV to CR3 */
 	}
 }
 

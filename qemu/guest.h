@@ -15,6 +15,7 @@
 /* Traits of an instruction beyond its enum run_end. */
 #define INSN_REP	0x1u	/* the emulator comes back to it until it is done */
 #define INSN_ATOMIC	0x2u	/* may be cut out of its block and run alone */
+#define INSN_SPACE	0x4u	/* loads another address space (MOV CR3) */
 
 struct insn_class {
 	uint64_t target;	/* RUN_JCC, RUN_JMP, RUN_CALL; else 0 */
@@ -42,6 +43,7 @@ enum guest_call {
 
 /* The emulator's CPU state, as the exec callback's thunk hands it over. */
 struct guest_env;
+struct guest_system;
 
 struct guest_arch {
 	const char *name;		/* as QEMU calls the target */
@@ -75,6 +77,7 @@ struct guest_arch {
 	 * was it taken?  insn: its bytes.
 	 */
 	bool (*branch_taken)(const struct guest_env *env, const uint8_t *insn, size_t n);
+	const struct guest_system *system;	/* NULL: programs only */
 };
 
 extern const struct guest_arch guest_x86_64;

@@ -12,6 +12,7 @@
 
 #include "../vtu/window.h"
 #include "classify_x86.h"
+#include "guest_system.h"
 
 #define VSYSCALL_PAGE	0xffffffffff600000ull
 #define KERNEL_IP	0xffffffff81000000ull
@@ -141,4 +142,5 @@ const struct guest_arch guest_x86_64 = {
 	.sigframe = x86_sigframe,
 	.sigframe_outer = x86_sigframe_outer,
 	.branch_taken = x86_branch_taken,
+	.system = &guest_x86_64_system,
 };

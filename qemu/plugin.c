@@ -12,6 +12,7 @@
 #include "block.h"
 #include "process.h"
 #include "syscalls.h"
+#include "system.h"
 #include "vcpu.h"
 #include "window.h"
 #include "../vtu/launch.h"
@@ -114,8 +115,6 @@ static const char *check_emulator(const struct qemu_info *info)
 {
 	size_t i;
 
-	if (info->system_emulation)
-		return "this emulator runs a whole system; only programs can be traced";
 	if (info->version.cur < 1)
 		return "this emulator's plugin interface is too old";
 	for (i = 0; i < sizeof(guests) / sizeof(guests[0]); i++)
@@ -195,6 +194,10 @@ QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id,
 
 	if (why)
 		plugin_refuse("%s", why);
+	if (info->system_emulation) {
+		system_install(id, info, argc, argv);
+		return 0;
+	}
 	for (i = 0; i < argc; i++)
 		if (!parse_option(&o, argv[i]))
 			plugin_refuse("bad option '%s'", argv[i]);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The vtu plugin: a trace unit beside each virtual CPU of a user-mode QEMU.
+ * The vtu plugin: a trace unit beside each virtual CPU of a user-mode QEMU, or of
+ * a machine (system.h).
  *
  *	plugin.c	options, installation
  *	window.c	the shared window: mapping, blocks, hooks, doorbell
@@ -54,6 +55,8 @@
 struct block_info {
 	struct run *front, *real;
 	struct run *taken;		/* R_NEXT: the same run, branch taken */
+	struct block_info *origin;	/* itself; of an alias: what was translated */
+	struct block_info *aliases;	/* the same code at other addresses: a list */
 	struct block_info *next_by_start;	/* hash chain */
 	struct block_info *next_by_page;	/* of captured code */
 	uint32_t flags;			/* R_* */
@@ -75,6 +78,8 @@ struct plugin {
 	uint8_t *dram;
 	uint64_t dram_size;
 	uint32_t flags;			/* VTU_F_* */
+	bool system;			/* QEMU runs a machine */
+	size_t pc_offset;		/* then: guest->system->pc_offset */
 	int owner_pid;
 	int exec_tid;			/* this program was exec'd by that thread; or 0 */
 

@@ -13,6 +13,7 @@
 #include "execlog.h"
 #include "process.h"
 #include "signals.h"
+#include "thunk.h"
 #include "window.h"
 
 #define EVENT_TICKS	500	/* before and after a record's event: 1 us */
@@ -429,34 +430,10 @@ void vcpu_exec_any(unsigned int index, struct run *front, struct guest_env *env)
 	exec_rare(vtu.vcpus[index], front, env);
 }
 
-/*
- * TCG keeps the guest's state in %rbp on an x86-64 host and the plugin interface
- * of QEMU 7.2 has no way to ask for a register: hand it over.
- */
-__asm__(".pushsection .text.exec, \"ax\", @progbits\n"
-	".balign 64\n"
-	".hidden vcpu_exec_thunk\n"
-	".globl vcpu_exec_thunk\n"
-	".type vcpu_exec_thunk, @function\n"
-	"vcpu_exec_thunk:\n"
-	"	mov %rbp, %rdx\n"
-	"	jmp vcpu_exec\n"
-	".size vcpu_exec_thunk, . - vcpu_exec_thunk\n"
-	".hidden vcpu_exec_rep_thunk\n"
-	".globl vcpu_exec_rep_thunk\n"
-	".type vcpu_exec_rep_thunk, @function\n"
-	"vcpu_exec_rep_thunk:\n"
-	"	mov %rbp, %rdx\n"
-	"	jmp vcpu_exec_rep\n"
-	".size vcpu_exec_rep_thunk, . - vcpu_exec_rep_thunk\n"
-	".hidden vcpu_exec_any_thunk\n"
-	".globl vcpu_exec_any_thunk\n"
-	".type vcpu_exec_any_thunk, @function\n"
-	"vcpu_exec_any_thunk:\n"
-	"	mov %rbp, %rdx\n"
-	"	jmp vcpu_exec_any\n"
-	".size vcpu_exec_any_thunk, . - vcpu_exec_any_thunk\n"
-	".popsection\n");
+EXEC_THUNK(vcpu_exec)
+EXEC_THUNK(vcpu_exec_rep)
+EXEC_THUNK(vcpu_exec_any)
+
 
 void vcpu_reached(unsigned int index, void *unused)
 {

@@ -386,6 +386,12 @@ void pt_unit_resume(struct pt_unit *u, uint64_t ip)
 	event_end(u);
 }
 
+void pt_unit_pass(struct pt_unit *u, uint32_t insns)
+{
+	time_pass(u, insns);
+	event_end(u);
+}
+
 void pt_unit_flush(struct pt_unit *u)
 {
 	pt_flush_tnt(u);

@@ -117,6 +117,9 @@ void pt_unit_enter(struct pt_unit *u, unsigned int cpl, uint64_t cr3,
 void pt_unit_break(struct pt_unit *u, uint64_t ip);
 void pt_unit_resume(struct pt_unit *u, uint64_t ip);
 
+/* insns instructions retired outside of ContextEn: only time passes. */
+void pt_unit_pass(struct pt_unit *u, uint32_t insns);
+
 /* Pending TNT bits and deferred TIPs to memory. */
 void pt_unit_flush(struct pt_unit *u);
 /*

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * The independent log of a machine's CPUs: addresses of retired instructions, from
+ * callbacks before each one.  Whether the last one of a block retired is told by
+ * what follows and, in the kernel, by what lies on its stack; the packet path
+ * looks at the table of handlers instead, and shares nothing of this.
+ */
+#include "system.h"
+
+#include <Zydis/Zydis.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "addrlog.h"
+#include "system_log_file.h"
+#include "thunk.h"
+
+enum log_kind { LOG_SEQ, LOG_DIRECT, LOG_OTHER };
+
+struct log_insn {
+	uint64_t addr;	 /* as it was translated */
+	uint64_t target; /* LOG_DIRECT */
+	uint8_t len;
+	uint8_t kind; /* enum log_kind */
+	bool first;   /* of its block */
+};
+
+struct system_log {
+	struct addrlog file;
+	bool on;
+	const struct log_insn *pending; /* began; whether it retired shows later */
+	uint64_t shift;			/* of this block: runs at addr + shift */
+	uint64_t pending_shift;
+	uint64_t space, thread; /* as told last */
+};
+
+/* Order of marks over all CPUs. */
+static uint64_t sequence;
+
+static void describe(struct log_insn *i, const uint8_t *bytes, size_t n)
+{
+	ZydisDecoder d;
+	ZydisDecodedInstruction z;
+	ZydisDecodedOperand op[ZYDIS_MAX_OPERAND_COUNT];
+
+	i->kind = LOG_SEQ;
+	ZydisDecoderInit(&d, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
+	if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&d, bytes, n, &z, op)))
+		return;
+	switch (z.meta.category) {
+	case ZYDIS_CATEGORY_COND_BR:
+	case ZYDIS_CATEGORY_UNCOND_BR:
+	case ZYDIS_CATEGORY_CALL:
+		i->kind = op[0].type == ZYDIS_OPERAND_TYPE_IMMEDIATE ? LOG_DIRECT
+								     : LOG_OTHER;
+		if (i->kind == LOG_DIRECT)
+			ZydisCalcAbsoluteAddress(&z, &op[0], i->addr, &i->target);
+		break;
+	case ZYDIS_CATEGORY_RET:
+	case ZYDIS_CATEGORY_SYSCALL:
+	case ZYDIS_CATEGORY_SYSRET:
+	case ZYDIS_CATEGORY_INTERRUPT:
+		i->kind = LOG_OTHER;
+		break;
+	default:
+		break;
+	}
+}
+
+static void append(struct system_log *l, uint64_t word)
+{
+	if (!addrlog_append(&l->file, word))
+		l->on = false;
+}
+
+static void mark(struct system_log *l, enum system_log_mark what)
+{
+	append(l, SYSTEM_LOG_MARK | what);
+	append(l, __atomic_add_fetch(&sequence, 1, __ATOMIC_SEQ_CST));
+	append(l, l->space);
+	append(l, l->thread);
+}
+
+/* Did the instruction that began last retire, with the one at `next` after it? */
+static bool retired(const struct guest_env *env, const struct log_insn *i, uint64_t addr,
+		    uint64_t next)
+{
+	const struct guest_system *g = vtu.guest->system;
+
+	if (i->kind == LOG_SEQ)
+		return next == addr + i->len || g->interrupted_at(env, addr + i->len);
+	if (i->kind == LOG_DIRECT && i->target == i->addr)
+		return true;
+	return !g->interrupted_at(env, addr);
+}
+
+static void settle(struct system_log *l, const struct guest_env *env, uint64_t next,
+		   bool first)
+{
+	const struct log_insn *i = l->pending;
+	uint64_t addr;
+
+	l->pending = NULL;
+	if (!i)
+		return;
+	addr = i->addr + l->pending_shift;
+	if (!first || retired(env, i, addr, next))
+		append(l, addr);
+}
+
+/* Address space and thread, where they changed. */
+static void tag(struct system_log *l, const struct guest_env *env)
+{
+	struct guest_where w;
+	uint64_t thread = vtu.guest->system->thread(env);
+
+	vtu.guest->system->where(env, &w);
+	if (w.space == l->space && thread == l->thread)
+		return;
+	l->space = w.space;
+	l->thread = thread;
+	mark(l, SYSTEM_LOG_TAG);
+}
+
+__attribute__((visibility("hidden"), used)) void
+system_log_insn(unsigned int index, void *udata, const struct guest_env *env);
+void system_log_insn_thunk(unsigned int index, void *udata);
+
+void system_log_insn(unsigned int index, void *udata, const struct guest_env *env)
+{
+	const struct log_insn *i = udata;
+	struct system_log *l = system_cpus[index]->log;
+
+	if (!l || !l->on)
+		return;
+	if (i->first)
+		l->shift = guest_pc(env, vtu.pc_offset) - i->addr;
+	settle(l, env, i->addr + l->shift, i->first);
+	if (i->first)
+		tag(l, env);
+	l->pending = i;
+	l->pending_shift = l->shift;
+}
+
+EXEC_THUNK(system_log_insn)
+
+void system_log_translate(struct qemu_plugin_tb *tb, size_t n)
+{
+	size_t k;
+
+	for (k = 0; k < n; k++) {
+		struct qemu_plugin_insn *q = qemu_plugin_tb_get_insn(tb, k);
+		struct log_insn *i = calloc(1, sizeof(*i));
+
+		if (!i)
+			plugin_refuse("no memory for the execution log");
+		i->addr = qemu_plugin_insn_vaddr(q);
+		i->len = (uint8_t)qemu_plugin_insn_size(q);
+		i->first = !k;
+		describe(i, qemu_plugin_insn_data(q), i->len);
+		qemu_plugin_register_vcpu_insn_exec_cb(q, system_log_insn_thunk,
+						       QEMU_PLUGIN_CB_NO_REGS, i);
+	}
+}
+
+static struct system_log *create(unsigned int index)
+{
+	struct system_log *l = calloc(1, sizeof(*l));
+	char path[4200];
+
+	if (!l)
+		plugin_refuse("no memory for the execution log");
+	snprintf(path, sizeof(path), "%s/log.cpu%u", system_log_dir, index);
+	if (!addrlog_open_path(&l->file, path, SYSTEM_LOG_MAGIC))
+		plugin_refuse("no execution log");
+	return l;
+}
+
+void system_log_resume(struct system_cpu *s, const struct guest_where *w)
+{
+	struct system_log *l = s->log;
+
+	if ((l ? l->on : false) == s->on)
+		return;
+	if (!l)
+		l = s->log = create(s->v.index);
+	if (!s->on) {
+		settle(l, s->v.env, w->pc, true);
+		mark(l, SYSTEM_LOG_OFF);
+	}
+	l->pending = NULL;
+	l->on = s->on;
+	if (s->on) {
+		l->space = w->space;
+		l->thread = vtu.guest->system->thread(s->v.env);
+		mark(l, SYSTEM_LOG_ON);
+	}
+}
