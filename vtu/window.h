@@ -84,8 +84,9 @@
  * atomic operation, after all those stores) and spins until ack == request.  The
  * unit serves before the next translated block of that CPU: within the spin.  It
  * executes the commands in order, flushes, and then sets ack: registers, clock
- * and insns are true from then on until tracing goes on, at that same block.  A
- * request without commands is a flush.  A driver goes on from ring_tail, request
+ * and insns are true then; tracing goes on at that same block.  Commands break
+ * the stream (FUP, TIP.PGD; TIP.PGE when it goes on); a request without any is a
+ * flush and does not.  A driver goes on from ring_tail, request
  * and ack as it finds them, and first clears CTL: a guest may have been rebooted.
  * `ack` of a CPU that does not run stays behind.
  *

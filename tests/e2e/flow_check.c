@@ -2,10 +2,12 @@
 /*
  * Compares what hwt decodes, thread by thread, with what others say:
  *
- *   flow_check [--log DIR] [--ipt] [--ipt-blocks] [--perf] [--gaps N] [--cut]
- *              [--within START-END]... [--at ADDR=COUNT]... FILE
+ *   flow_check [--log DIR] [--machine DIR] [--ipt] [--ipt-blocks] [--perf] [--gaps N]
+ *              [--cut] [--within START-END]... [--at ADDR=COUNT]... FILE
  *
  * --log      the unit's independent log of retired addresses
+ * --machine  the log of a machine's CPUs (qemu/system.h): of its threads together, or
+ *            of each CPU's kernel code
  * --ipt      libipt's instruction decoder on the same bytes; --ipt-blocks
  * --perf     `perf script --itrace=i1i -F tid,ip` (must be installed)
  * --within   every address lies in one of these ranges (START to END, the last
@@ -24,13 +26,15 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "flow_machine.h"
+#include "machine_log.h"
 #include "source.h"
 
 #define BATCH		4096
 #define MAX_RANGES	64
 
 struct options {
-	const char	*file, *log;
+	const char	*file, *log, *machine;
 	char		dir[64];	/* perf's addresses */
 	bool		ipt, ipt_blocks, perf, cut;
 	uint64_t	gaps;
@@ -176,9 +180,14 @@ static int check_stream(struct options *o, struct hwt_stream *st)
 	char who[64];
 	int bad = 0;
 
-	snprintf(who, sizeof(who), "%u/%u", info->pid, info->tid);
+	if (info->cpu >= 0)
+		snprintf(who, sizeof(who), "CPU %d", info->cpu);
+	else
+		snprintf(who, sizeof(who), "%u/%u", info->pid, info->tid);
 	if (o->log)
 		bad |= with(o, st, source_log(o->log, info->pid, info->tid), o, who);
+	if (o->machine && info->cpu >= 0)
+		bad |= with(o, st, source_cpu(o->machine, info->cpu), o, who);
 	if (o->ipt)
 		bad |= with(o, st, source_ipt(st, 0), only, who);
 	if (o->ipt_blocks)
@@ -220,6 +229,8 @@ static int parse(struct options *o, int argc, char **argv)
 			return -1;
 		else if (!strcmp(argv[i], "--log"))
 			o->log = argv[++i];
+		else if (!strcmp(argv[i], "--machine"))
+			o->machine = argv[++i];
 		else if (!strcmp(argv[i], "--gaps"))
 			o->gaps = strtoull(argv[++i], NULL, 0);
 		else if (!strcmp(argv[i], "--within") && o->nranges < MAX_RANGES)
@@ -277,6 +288,9 @@ int main(int argc, char **argv)
 	}
 	if (o.perf)
 		bad |= prepare_perf(&o);
+	if (o.machine && hwt_session_nstreams(s) &&
+	    hwt_stream_info(hwt_session_stream(s, 0))->cpu < 0)
+		bad |= check_machine(s, o.machine, o.gaps);
 	for (i = 0; i < hwt_session_nstreams(s); i++)
 		bad |= check_stream(&o, hwt_session_stream(s, i));
 	for (i = 0; i < o.nat; i++) {

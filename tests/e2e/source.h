@@ -14,6 +14,8 @@
 /* Layout of the log (qemu/execlog.h), told here a second time on purpose. */
 #define LOG_MAGIC	0x31474f4c54574875ull
 #define LOG_DATA	4096u
+/* The log of a machine's CPU (machine_log.h). */
+#define MACHINE_LOG_MAGIC 0x31534c4754574875ull
 
 struct source {
 	const char *name;
@@ -30,6 +32,8 @@ struct source *source_log(const char *dir, uint32_t pid, uint32_t tid);
 /* blocks: libipt's block decoder, else its instruction decoder. */
 /* A file of addresses in the layout of the log. */
 struct source *source_file(const char *name, const char *path);
+/* The same with another magic. */
+struct source *source_log_file(const char *name, const char *path, uint64_t magic);
 struct source *source_ipt(struct hwt_stream *st, int blocks);
 /* Decodes `file` by perf, a file a thread into dir: 0, -1 (said). Then each one. */
 int perf_decode(const char *file, const char *dir);

@@ -36,7 +36,7 @@ static void log_close(struct source *s)
 	free(l);
 }
 
-static int map_log(struct log *l, const char *path)
+static int map_log(struct log *l, const char *path, uint64_t magic)
 {
 	struct stat st;
 	uint64_t head[2];
@@ -56,10 +56,10 @@ static int map_log(struct log *l, const char *path)
 	l->map = p;
 	memcpy(head, p, sizeof(head));
 	l->count = head[1];
-	return head[0] == LOG_MAGIC && l->count <= (l->size - LOG_DATA) / 8 ? 0 : -1;
+	return head[0] == magic && l->count <= (l->size - LOG_DATA) / 8 ? 0 : -1;
 }
 
-struct source *source_file(const char *name, const char *path)
+struct source *source_log_file(const char *name, const char *path, uint64_t magic)
 {
 	struct log *l = calloc(1, sizeof(*l));
 
@@ -68,12 +68,17 @@ struct source *source_file(const char *name, const char *path)
 	l->s.name = name;
 	l->s.next = log_next;
 	l->s.close = log_close;
-	if (map_log(l, path)) {
+	if (map_log(l, path, magic)) {
 		fprintf(stderr, "%s: no log, or not one\n", path);
 		log_close(&l->s);
 		return NULL;
 	}
 	return &l->s;
+}
+
+struct source *source_file(const char *name, const char *path)
+{
+	return source_log_file(name, path, LOG_MAGIC);
 }
 
 struct source *source_log(const char *dir, uint32_t pid, uint32_t tid)
