@@ -12,7 +12,7 @@
 
 struct record_values {
 	const char	*output, *backend, *host, *qemu, *plugin, *exec_log;
-	uint64_t	bufsize, ring, ready_fd, mtc, cyc, psb;
+	uint64_t	bufsize, ring, ready_fd, mtc, cyc, psb, pid;
 	int		follow, retcomp, tsc, clock_host, quiet;
 	struct option_list images, functions;
 };
@@ -32,6 +32,8 @@ static const struct option record_opts[] = {
 	{ 'b', "buffer", "SIZE", OPTION_SIZE, AT(bufsize),
 	  "Trace buffer of each thread (default: 4M)",
 	  .min = 4096, .max = 32ull << 30, .multiple = 4096 },
+	{ 'p', "pid", "PID", OPTION_UINT, AT(pid), "Record this process, until it ends or Ctrl-C",
+	  .min = 1, .max = INT32_MAX },
 	{ 0, "follow", .kind = OPTION_FLAG, .value = 1, AT(follow),
 	  .help = "Record children, too" },
 	{ 0, "ring", "SIZE", OPTION_SIZE, AT(ring),
@@ -125,6 +127,20 @@ static int check_ready_fd(const struct record_values *v)
 	return failure("--ready-fd: descriptor %d: %s", fd, strerror(errno));
 }
 
+static const char *needs_kernel(const struct record_values *v)
+{
+	return v->pid ? "-p" : NULL;
+}
+
+static int check_what(const struct record_values *v, int noperands)
+{
+	if (v->pid && noperands)
+		return failure("either -p or a program");
+	if (!v->pid && !noperands)
+		return failure("PROGRAM is missing; see hwt record --help");
+	return EXIT_OK;
+}
+
 static void print_summary(const struct record_values *v, const struct record_result *r)
 {
 	char bytes[32], lost[32], time[32];
@@ -156,6 +172,7 @@ static int record_target(const struct record_values *v, struct hwt_host *host,
 		.config = pt_config(v),
 		.path = operands[0],
 		.argv = operands,
+		.pid = (pid_t)v->pid,
 		.cmdline = command_line(),
 	};
 	struct record_result result;
@@ -164,14 +181,14 @@ static int record_target(const struct record_values *v, struct hwt_host *host,
 	if (host_filters(&v->images, &v->functions, filters, &options.nfilters))
 		return EXIT_RECORD_FAILED;
 	err = host_record(host, &options, &result);
-	if (result.status == -1)
+	if (options.path ? result.status == -1 : err)
 		return host_failure_status(err, &result);
 	/* Nobody may read the summary: the status is still the program's. */
 	signal(SIGPIPE, SIG_IGN);
 	if (!err)
 		host_filters_missed(filters, options.nfilters, &result);
 	print_summary(v, &result);
-	status = host_exit_status(result.status);
+	status = options.path ? host_exit_status(result.status) : EXIT_OK;
 	return err && status == 0 ? EXIT_RECORD_FAILED : status;
 }
 
@@ -186,7 +203,11 @@ static int record_run_command(const struct command *self, void *values, int nope
 	struct hwt_host *host;
 	int status;
 
-	if (choose_psb(v) || check_ready_fd(v) || host_open(&options, &host))
+	/* They are about QEMU. */
+	if (!v->host && (v->qemu || v->plugin || v->exec_log || v->clock_host))
+		options.kind = "embedded";
+	if (check_what(v, noperands) || choose_psb(v) || check_ready_fd(v) ||
+	    host_open(&options, needs_kernel(v), &host))
 		return EXIT_RECORD_FAILED;
 	status = record_target(v, host, operands);
 	hwt_host_close(host);
@@ -196,8 +217,7 @@ static int record_run_command(const struct command *self, void *values, int nope
 const struct command record_cmd = {
 	.name = "record",
 	.summary = "Record a program's execution; exits with the program's status",
-	.operands = "[--] PROGRAM [ARGUMENT ...]",
-	.min_operands = 1,
+	.operands = "[--] [PROGRAM [ARGUMENT ...]]",
 	.max_operands = -1,
 	.in_order = true,
 	.usage_status = EXIT_RECORD_FAILED,

@@ -15,15 +15,25 @@
 static volatile sig_atomic_t target_pid;
 static volatile sig_atomic_t signals_after_end;
 
-int host_open(const struct hwt_host_options *options, struct hwt_host **out)
+int host_open(const struct hwt_host_options *options, const char *needs_kernel,
+	      struct hwt_host **out)
 {
+	struct hwt_host_options o = *options;
 	char line[1024], *error = NULL;
-	int err = hwt_host_open(options, out, &error);
+	const char *text;
+	int err;
 
+	if (needs_kernel && !o.kind)
+		o.kind = "kernel";
+	if (needs_kernel && strcmp(o.kind, "embedded") == 0)
+		return failure("%s: the embedded host traces only programs that it starts; the kernel host can (hwt list)",
+			       needs_kernel);
+	err = hwt_host_open(&o, out, &error);
 	if (!err)
 		return EXIT_OK;
-	err = failure("%s", error ? text_printable(line, sizeof(line), error) :
-		      strerror(-err));
+	text = error ? text_printable(line, sizeof(line), error) : strerror(-err);
+	err = needs_kernel ? failure("%s needs the kernel host: %s", needs_kernel, text) :
+			     failure("%s", text);
 	free(error);
 	return err;
 }
@@ -144,8 +154,8 @@ int host_record(struct hwt_host *host, struct record_options *options,
 	char line[4096], *error = NULL;
 	int err;
 
-	if (is_program(options->output, options->path) ||
-	    is_program(options->raw, options->path)) {
+	if (options->path && (is_program(options->output, options->path) ||
+			      is_program(options->raw, options->path))) {
 		*result = (struct record_result){ .status = -1 };
 		message("%s: is the program itself, not written over",
 			text_printable(line, sizeof(line), options->path));

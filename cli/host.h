@@ -5,8 +5,12 @@
 
 #include "record/record.h"
 
-/* EXIT_OK, or EXIT_FAILED with a message. */
-int host_open(const struct hwt_host_options *options, struct hwt_host **out);
+/*
+ * EXIT_OK, or EXIT_FAILED with a message.  needs_kernel: the option that only the
+ * kernel host can do, or NULL.
+ */
+int host_open(const struct hwt_host_options *options, const char *needs_kernel,
+	      struct hwt_host **out);
 
 /*
  * record_run with a program on the terminal: signals that others send to hwt

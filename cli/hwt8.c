@@ -142,18 +142,19 @@ static int record(const struct hwt8_values *v, char **operands, const char *outp
 		},
 		.path = operands[0],
 		.argv = operands,
+		.pid = (pid_t)v->pid,
 		.cmdline = command_line(),
 	};
 	struct hwt_host *host;
 	int err;
 
 	if (host_filters(&v->images, &v->functions, filters, &options.nfilters) ||
-	    host_open(&(struct hwt_host_options){ 0 }, &host))
+	    host_open(&(struct hwt_host_options){ 0 }, v->pid ? "-P" : NULL, &host))
 		return EXIT_FAILED;
 	err = host_record(host, &options, result);
 	hwt_host_close(host);
 	if (err && result->status == -1)
-		return host_failure_status(err, result);
+		return v->pid ? EXIT_FAILED : host_failure_status(err, result);
 	if (!err && host_filters_missed(filters, options.nfilters, result))
 		return EXIT_FAILED;
 	return err ? EXIT_FAILED : EXIT_OK;
@@ -176,17 +177,17 @@ static int record_and_list(const struct hwt8_values *v, struct listing *l, char 
 	if (status == EXIT_OK)
 		status = list_to(v, l, path, out);
 	unlink(path);
-	return status ? status : host_exit_status(result.status);
+	return status || v->pid ? status : host_exit_status(result.status);
 }
 
 /* What needs a kernel host says so. */
 static int check(const struct hwt8_values *v, int noperands)
 {
-	if (v->pid)
-		return failure("-P: the embedded host traces programs that it starts; attaching needs hwt.ko");
+	if (v->pid && noperands)
+		return failure("either -P or a program");
 	if (v->cpus)
 		return failure("-s: the embedded host traces threads, not CPUs; CPU mode needs hwt.ko");
-	if (noperands == 0)
+	if (noperands == 0 && !v->pid)
 		return failure("no program given; see hwt --help");
 	if (v->raw && !v->file)
 		return failure("-r needs -w file: where the undecoded trace goes");
@@ -220,7 +221,7 @@ static int hwt8_run(const struct command *self, void *values, int noperands,
 	if (!status && v->thread != NO_THREAD && result.bytes == 0)
 		return failure("%s: no trace of a thread %llu: %u ran", v->file,
 			       (unsigned long long)v->thread, result.threads);
-	return status ? status : host_exit_status(result.status);
+	return status || v->pid ? status : host_exit_status(result.status);
 }
 
 const struct command hwt8_command = {

@@ -22,6 +22,11 @@ static int allocate(struct context *ctx)
 	int err;
 
 	err = hwt_dev_ioctl(r->hwt, HWT_IOC_ALLOC, &alloc);
+	if (err == -EPERM)
+		return recorder_fail(r, err, "no permission to trace process %u: it must be yours and no more privileged than you, or you need CAP_PERFMON",
+				     ctx->pid);
+	if (err == -EEXIST)
+		return recorder_fail(r, err, "process %u is being traced already", ctx->pid);
 	if (err)
 		return recorder_fail(r, err, "cannot trace process %u with '%s' and a buffer of %zu bytes: %s",
 				     ctx->pid, r->opt->backend, r->bufsize,
@@ -31,11 +36,15 @@ static int allocate(struct context *ctx)
 	return err ? recorder_fail(r, err, "%s: %s", name, strerror(-err)) : 0;
 }
 
-/* Filters pause a thread where an image comes in, following where a child begins. */
-static uint32_t pauses(const struct record_options *opt)
+/*
+ * Filters pause a thread where an image comes in, following where a child begins;
+ * and a program that begins by an exec of ours must not be ahead of START.
+ */
+static uint32_t pauses(const struct recorder *r)
 {
-	return (opt->nfilters ? HWT_PAUSE_EXEC | HWT_PAUSE_MMAP : 0) |
-	       (opt->follow ? HWT_PAUSE_FORK : 0);
+	return (r->opt->nfilters ? HWT_PAUSE_EXEC | HWT_PAUSE_MMAP : 0) |
+	       (r->exec_pending ? HWT_PAUSE_EXEC : 0) |
+	       (r->opt->follow ? HWT_PAUSE_FORK : 0);
 }
 
 int context_configure(struct context *ctx)
@@ -43,7 +52,7 @@ int context_configure(struct context *ctx)
 	bool few = ctx->nranges <= PT_IP_FILTER_MAX_RANGES;
 	struct pt_cpu_config2 config = { .first = ctx->r->opt->config };
 	struct hwt_set_config2 set = {
-		.pause = pauses(ctx->r->opt),
+		.pause = pauses(ctx->r),
 		.config_version = few ? PT_CONFIG_VERSION : PT_CONFIG_VERSION2,
 		.config = (uintptr_t)&config,
 		.config_size = few ? sizeof(config.first) : sizeof(config),
@@ -87,10 +96,22 @@ int context_stop(struct context *ctx)
 	if (!ctx->started)
 		return 0;
 	err = hwt_dev_ioctl(ctx->dev, HWT_IOC_STOP, &stop);
+	if (err == -ESRCH)
+		return err;	/* it is gone, and its trace complete */
 	if (err)
 		return recorder_fail(ctx->r, err, "stopping the trace: %s", strerror(-err));
 	ctx->started = false;
 	return 0;
+}
+
+void context_wake_all(struct context *ctx, int *err)
+{
+	int each;
+
+	while (ctx->nwake) {
+		each = context_wake(ctx, ctx->wake[--ctx->nwake]);
+		*err = *err ? *err : each;
+	}
 }
 
 int context_wake(struct context *ctx, uint32_t tid)
@@ -119,6 +140,7 @@ int context_open(struct recorder *r, uint32_t pid, const struct context *parent)
 	ctx->r = r;
 	ctx->pid = pid;
 	ctx->exec_seen = true;
+	ctx->existing = !parent && !r->opt->path;
 	if (parent)
 		err = inherit(ctx, parent);
 	if (!err)
@@ -127,7 +149,7 @@ int context_open(struct recorder *r, uint32_t pid, const struct context *parent)
 		err = context_configure(ctx);
 	if (!err)
 		err = buffer_open(ctx, pid);
-	if (!err && (r->opt->nfilters == 0 || ctx->nranges))
+	if (!err && !r->exec_pending && (r->opt->nfilters == 0 || ctx->nranges))
 		err = context_start(ctx);
 	if (err) {
 		context_abandon(ctx);

@@ -23,8 +23,28 @@ static int on_munmap(struct context *ctx, const struct hwt_rec *rec)
 	return filter_unmap(ctx, un->addr, un->len);
 }
 
+/* What was forked to become the program has become it, and stands still. */
+static int program_begins(struct context *ctx)
+{
+	struct recorder *r = ctx->r;
+	int err;
+
+	r->exec_pending = false;
+	if (r->opt->nfilters == 0) {
+		err = context_configure(ctx);
+		if (!err)
+			err = context_start(ctx);
+		if (err)
+			return err;
+	}
+	target_ready(r);
+	return 0;
+}
+
 static int on_exec(struct context *ctx, const struct hwt_rec *rec)
 {
+	if (ctx->r->exec_pending && ctx->pid == (uint32_t)ctx->r->pid)
+		return program_begins(ctx);
 	return filter_exec(ctx);
 }
 
@@ -38,8 +58,10 @@ static int on_thread_create(struct context *ctx, const struct hwt_rec *rec)
 		ctx->r->result->lost_records++;
 		return 0;
 	}
-	return err ? recorder_fail(ctx->r, err, "opening the buffer of thread %u: %s",
-				   thread->tid, strerror(-err)) : 0;
+	if (err)
+		return recorder_fail(ctx->r, err, "opening the buffer of thread %u: %s",
+				     thread->tid, strerror(-err));
+	return ctx->existing ? existing_thread(ctx, rec, thread->tid) : 0;
 }
 
 static int on_thread_exit(struct context *ctx, const struct hwt_rec *rec)
@@ -122,6 +144,19 @@ static const struct event_row {
 	[HWT_REC_EXIT] = { sizeof(struct hwt_rec_exit), on_exit_record },
 };
 
+static void note_pause(struct context *ctx, uint32_t tid, int *err)
+{
+	int i;
+
+	for (i = 0; i < ctx->nwake && ctx->wake[i] != tid; i++)
+		;
+	if (i < ctx->nwake)
+		return;
+	if (ctx->nwake == (int)(sizeof(ctx->wake) / sizeof(ctx->wake[0])))
+		context_wake_all(ctx, err);
+	ctx->wake[ctx->nwake++] = tid;
+}
+
 /*
  * Written first: what is acted upon (a mapping that a filter waits for) must be
  * in the file before bytes that depend on it.
@@ -129,15 +164,19 @@ static const struct event_row {
 static int handle(struct context *ctx, const struct hwt_rec *rec)
 {
 	const struct event_row *row = rec->type < HWT_REC_TYPE_MAX ? &rows[rec->type] : NULL;
-	int err, woken = 0;
+	int err = 0;
 
-	err = sink_record(&ctx->r->sink, rec);
+	if (ctx->existing && !ctx->told_existing) {
+		ctx->told_existing = true;
+		err = existing_maps(ctx, rec);
+	}
+	if (!err)
+		err = sink_record(&ctx->r->sink, rec);
 	if (!err && row && row->act && rec->size >= sizeof(*rec) + row->size)
 		err = row->act(ctx, rec);
-	/* Whatever went wrong, nobody is left waiting. */
 	if ((rec->flags & HWT_REC_PAUSED) && rec->type != HWT_REC_FORK)
-		woken = context_wake(ctx, rec->tid);
-	return err ? err : woken;
+		note_pause(ctx, rec->tid, &err);
+	return err;
 }
 
 static int handle_all(struct context *ctx, const char *p, size_t used)
@@ -167,7 +206,8 @@ static int grow_room(struct recorder *r, size_t size)
 	return 0;
 }
 
-int events_drain(struct context *ctx)
+/* Empties the queue. */
+static int drain(struct context *ctx)
 {
 	struct recorder *r = ctx->r;
 	struct hwt_record_get2 get;
@@ -190,7 +230,22 @@ int events_drain(struct context *ctx)
 		if (err || get.used == 0)
 			return err;
 		err = handle_all(ctx, r->records, get.used);
+		/*
+		 * An exec and the mappings that belong to it are many records of one
+		 * pause: wake when there was nothing more to fetch.
+		 */
+		if (get.used + RECORD_LARGEST <= r->records_size)
+			context_wake_all(ctx, &err);
 		if (err)
 			return err;
 	}
+}
+
+int events_drain(struct context *ctx)
+{
+	int err = drain(ctx);
+
+	/* Whatever went wrong, nobody is left waiting. */
+	context_wake_all(ctx, &err);
+	return err;
 }

@@ -60,11 +60,15 @@ struct context {
 	struct recorder	*r;
 	struct hwt_dev	*dev;		/* for its ioctls */
 	struct buffer	*buffers;
+	uint32_t	wake[32];	/* threads whose records are being handled */
+	int		nwake;
 	uint32_t	pid;
 	int		ident;
 	bool		started;
 	bool		ended;		/* its EXIT was seen */
 	bool		exec_seen;	/* the next mapping of a file is the program's */
+	bool		existing;	/* attached to: it had mappings and threads before */
+	bool		told_existing;
 	struct range	*wanted;	/* by filters, as far as it is mapped */
 	int		nwanted, wanted_room;
 	struct ipf_range ranges[PT_IP_FILTER_MAX_RANGES2];	/* the unit's */
@@ -82,6 +86,8 @@ struct recorder {
 	size_t		bufsize;	/* bytes a buffer */
 	int		event_fd;	/* signalled by every context's records */
 	pid_t		pid;		/* the target */
+	bool		exec_pending;	/* it is not yet the program */
+	bool		told_ready;
 	bool		ended;		/* the target has */
 	uint64_t	images_met;	/* bit i: filter i's image was mapped */
 	uint64_t	filters_met;	/* bit i: filter i got a range */
@@ -94,6 +100,33 @@ struct recorder {
 /* Keeps the first sentence; returns err. */
 __attribute__((format(printf, 3, 4)))
 int recorder_fail(struct recorder *r, int err, const char *fmt, ...);
+
+#define RECORD_LARGEST	(32u << 10)	/* bytes; more than any record that hosts make */
+
+/* CLOCK_MONOTONIC, ns. */
+uint64_t recorder_now(void);
+
+/* target.c: starts the program, held, or finds the process. -errno, said. */
+int target_begin(struct recorder *r);
+/* Lets it go. */
+int target_release(struct recorder *r);
+/* Tracing is on: whoever waits for that is told. */
+void target_ready(struct recorder *r);
+/* Polls readable at its end; -1: that came. */
+int target_fd(const struct recorder *r);
+/* Has it ended? */
+void target_look(struct recorder *r);
+bool target_context_open(const struct recorder *r);
+/* True: nothing more is to be recorded. */
+bool target_finished(const struct recorder *r);
+/* Nothing of it has run yet, and shall not. */
+void target_kill_held(struct recorder *r);
+/* The recording is over, its target is not: it goes on by itself. */
+void target_let_run(struct recorder *r);
+
+/* existing.c: what a process had at the moment of its first record. -errno. */
+int existing_maps(struct context *ctx, const struct hwt_rec *like);
+int existing_thread(struct context *ctx, const struct hwt_rec *like, uint32_t tid);
 
 /* buffer.c: opens and maps the node of a thread. -errno. */
 int buffer_open(struct context *ctx, uint32_t tid);
@@ -115,6 +148,8 @@ int context_start(struct context *ctx);
 int context_stop(struct context *ctx);
 /* Lets a paused thread go on. */
 int context_wake(struct context *ctx, uint32_t tid);
+/* All whose records were handled; the first error goes to *err, if it is 0. */
+void context_wake_all(struct context *ctx, int *err);
 /* Saves and closes all buffers, then the context. */
 int context_finish(struct context *ctx);
 /* Closes without saving: its threads run on, untraced. */

@@ -13,8 +13,7 @@
 #include <unistd.h>
 
 #define FLUSH_MS	100	/* trace bytes are in the file after this */
-#define EXIT_GRACE_MS	2000	/* for the EXIT record once the target has ended */
-#define RECORDS_SIZE	(64u << 10)
+#define RECORDS_SIZE	(2 * RECORD_LARGEST)
 
 int recorder_fail(struct recorder *r, int err, const char *fmt, ...)
 {
@@ -29,7 +28,7 @@ int recorder_fail(struct recorder *r, int err, const char *fmt, ...)
 	return err;
 }
 
-static uint64_t now_ns(void)
+uint64_t recorder_now(void)
 {
 	struct timespec ts;
 
@@ -96,36 +95,11 @@ static int open_output(struct recorder *r)
 	return err ? recorder_fail(r, err, "%s: %s", r->sink.path, strerror(-err)) : 0;
 }
 
-static void tell_ready(struct recorder *r)
-{
-	ssize_t done;
-
-	if (r->opt->ready_fd < 0)
-		return;
-	do
-		done = write(r->opt->ready_fd, "", 1);
-	while (done < 0 && errno == EINTR);
-	close(r->opt->ready_fd);
-}
-
-static int release(struct recorder *r)
-{
-	int err;
-
-	if (r->opt->spawned)
-		r->opt->spawned(r->opt->spawned_ctx, r->pid);
-	tell_ready(r);
-	r->result->started_ns = now_ns();
-	err = hwt_target_run(r->opt->host, r->pid);
-	return err ? recorder_fail(r, err, "starting the program: %s", strerror(-err)) : 0;
-}
-
 static void wait_for_events(struct recorder *r, int timeout_ms)
 {
 	struct pollfd fds[2] = {
 		{ .fd = r->event_fd, .events = POLLIN },
-		{ .fd = r->ended ? -1 : hwt_target_fd(r->opt->host, r->pid),
-		  .events = POLLIN },
+		{ .fd = target_fd(r), .events = POLLIN },
 	};
 	uint64_t count;
 
@@ -165,55 +139,18 @@ static int save_all(struct recorder *r)
 	return err ? err : sink_flush(&r->sink);
 }
 
-static void has_ended(struct recorder *r, int status)
-{
-	r->ended = true;
-	r->result->status = status;
-	r->result->ended_ns = now_ns();
-	if (r->opt->spawned)
-		r->opt->spawned(r->opt->spawned_ctx, 0);
-}
-
-static void look_for_end(struct recorder *r)
-{
-	int status;
-
-	if (!r->ended && hwt_target_wait(r->opt->host, r->pid, 0, &status) == 1)
-		has_ended(r, status);
-}
-
-static bool target_context_open(const struct recorder *r)
-{
-	const struct context *ctx;
-
-	for (ctx = r->contexts; ctx && ctx->pid != (uint32_t)r->pid; ctx = ctx->next)
-		;
-	return ctx != NULL;
-}
-
-static bool finished(const struct recorder *r)
-{
-	if (!r->ended)
-		return false;
-	if (!r->contexts || (r->opt->stop && *r->opt->stop))
-		return true;
-	/* Its EXIT record comes behind its end; do not hang if it does not. */
-	return target_context_open(r) &&
-	       now_ns() - r->result->ended_ns > EXIT_GRACE_MS * 1000000ull;
-}
-
 static int record_events(struct recorder *r)
 {
-	uint64_t saved = now_ns(), now;
+	uint64_t saved = recorder_now(), now;
 	int err;
 
-	while (!finished(r)) {
+	while (!target_finished(r)) {
 		wait_for_events(r, r->ended && target_context_open(r) ? 10 : FLUSH_MS);
-		look_for_end(r);
+		target_look(r);
 		err = drain_all(r);
 		if (err)
 			return err;
-		now = now_ns();
+		now = recorder_now();
 		if (now - saved < FLUSH_MS * 1000000ull)
 			continue;
 		saved = now;
@@ -224,41 +161,31 @@ static int record_events(struct recorder *r)
 	return 0;
 }
 
+/* What does not end by itself is stopped, so that its last bytes are its last. */
+static int stop_all(struct recorder *r)
+{
+	struct context *ctx;
+	int err;
+
+	if (r->opt->path)
+		return 0;
+	for (ctx = r->contexts; ctx; ctx = ctx->next) {
+		err = context_stop(ctx);
+		if (err && err != -ESRCH)
+			return err;
+	}
+	return drain_all(r);
+}
+
 static int finish_all(struct recorder *r)
 {
-	int err = 0, each;
+	int err = stop_all(r), each;
 
 	while (r->contexts) {
 		each = context_finish(r->contexts);
 		err = err ? err : each;
 	}
 	return err;
-}
-
-/* The recording is over, its target is not: it goes on by itself. */
-static void let_run(struct recorder *r)
-{
-	int status;
-
-	while (r->contexts)
-		context_abandon(r->contexts);
-	if (r->hwt)
-		hwt_dev_close(r->hwt);
-	r->hwt = NULL;
-	while (!r->ended)
-		if (hwt_target_wait(r->opt->host, r->pid, -1, &status) == 1)
-			has_ended(r, status);
-}
-
-/* Nothing of it has run yet. */
-static void kill_held(struct recorder *r)
-{
-	int status;
-
-	kill(r->pid, SIGKILL);
-	hwt_target_run(r->opt->host, r->pid);
-	while (hwt_target_wait(r->opt->host, r->pid, -1, &status) == -EINTR)
-		;
 }
 
 static int run_target(struct recorder *r)
@@ -272,11 +199,11 @@ static int run_target(struct recorder *r)
 	if (!err)
 		err = context_open(r, (uint32_t)r->pid, NULL);
 	if (!err)
-		err = release(r);
+		err = target_release(r);
 	if (err) {
 		while (r->contexts)
 			context_abandon(r->contexts);
-		kill_held(r);
+		target_kill_held(r);
 		sink_close(&r->sink);
 		return err;
 	}
@@ -289,7 +216,7 @@ static int run_target(struct recorder *r)
 	if (err)
 		recorder_fail(r, err, "%s: %s; what was written up to there is kept",
 			      r->sink.path ? r->sink.path : "recording", strerror(-err));
-	let_run(r);
+	target_let_run(r);
 	return err;
 }
 
@@ -318,13 +245,11 @@ int record_run(const struct record_options *options, struct record_result *resul
 
 	*result = (struct record_result){ .status = -1 };
 	*error = NULL;
-	if (options->nfilters > 63)
+	if (options->nfilters > 63 || !options->path == !options->pid)
 		return -EINVAL;
 	err = setup(&r);
 	if (!err) {
-		err = hwt_target_spawn(options->host, options->path, options->argv, &r.pid,
-				       &r.error);
-		result->spawn_failed = err != 0;
+		err = target_begin(&r);
 		if (!err)
 			err = run_target(&r);
 	}

@@ -8,7 +8,7 @@
  * least ten times a second, so that a file whose writer was killed reads up to
  * there.  With filters, START waits until the first function's addresses are
  * known: before that nothing is traced.  Every process that is followed has a
- * context of its own.
+ * context of its own.  Where a target execs late START waits for its EXEC.
  */
 #ifndef RECORD_RECORD_H
 #define RECORD_RECORD_H
@@ -54,8 +54,9 @@ struct record_options {
 	int		nfilters;
 	struct pt_cpu_config config;	/* without ranges */
 	struct record_images images;
-	const char	*path;		/* program */
+	const char	*path;		/* program, or NULL: */
 	char *const	*argv;
+	pid_t		pid;		/* a process that runs; 0: path */
 	const char *const *cmdline;	/* of hwt itself, for the header */
 	/*
 	 * Called with the target's pid before it runs, and with 0 when it has
@@ -63,12 +64,16 @@ struct record_options {
 	 */
 	void (*spawned)(void *ctx, pid_t pid);
 	void		*spawned_ctx;
-	/* Not 0: do not wait for children that outlive the target; may be NULL. */
+	/*
+	 * Not 0: do not wait for children that outlive the target, nor for the end of
+	 * a process that was attached to; may be NULL.
+	 */
 	const volatile sig_atomic_t *stop;
 };
 
 struct record_result {
-	int		status;		/* target's, as wait(2) gives it; -1: never ran */
+	int		status;		/* target's, as wait(2) gives it; -1: never ran,
+					   or attached to */
 	uint64_t	bytes;		/* of trace written */
 	uint64_t	lost;		/* bytes overwritten or not kept */
 	uint64_t	gaps;		/* stops of the unit for want of room */

@@ -37,7 +37,7 @@ struct hwt_host {
 	pthread_mutex_t	lock;
 	pthread_cond_t	changed;
 	pthread_t	thread;
-	bool		running, ended;
+	bool		running, ended, attached;
 	int		end_fd;
 	struct fcontext	contexts[MAX_CONTEXTS];
 	int		ncontexts;
@@ -230,8 +230,12 @@ static void step_munmap(struct hwt_host *h, struct fcontext *ctx, const struct f
 static void step_exec(struct hwt_host *h, struct fcontext *ctx, const struct fake_step *s)
 {
 	struct hwt_rec_exec exec = { .old_tid = s->tid };
+	struct fbuffer *b = buffer_of(h, s->tid);
 
-	queue(h, ctx, HWT_REC_EXEC, s->tid, 0, &exec, sizeof(exec), s->path);
+	b->paused = ctx->pause & HWT_PAUSE_EXEC;
+	queue(h, ctx, HWT_REC_EXEC, s->tid, b->paused ? HWT_REC_PAUSED : 0, &exec,
+	      sizeof(exec), s->path);
+	wait_woken(h, ctx, b);
 }
 
 static void step_lost(struct hwt_host *h, struct fcontext *ctx, const struct fake_step *s)
@@ -318,10 +322,28 @@ int hwt_target_spawn(struct hwt_host *h, const char *path, char *const argv[], p
 	return h->opt.spawn_error;
 }
 
+const char *hwt_host_kind(const struct hwt_host *h)
+{
+	return "fake";
+}
+
+bool hwt_target_execs_late(const struct hwt_host *h)
+{
+	return h->opt.late_exec;
+}
+
+int hwt_target_attach(struct hwt_host *h, pid_t pid)
+{
+	h->attached = h->opt.attach_error == 0;
+	return h->opt.attach_error;
+}
+
 int hwt_target_run(struct hwt_host *h, pid_t pid)
 {
 	struct fcontext *ctx;
 
+	if (h->opt.run_error)
+		return h->opt.run_error;
 	pthread_mutex_lock(&h->lock);
 	ctx = context_of(h, FAKE_PID);
 	h->facts.ran = true;
@@ -336,9 +358,9 @@ int hwt_target_wait(struct hwt_host *h, pid_t pid, int timeout_ms, int *status)
 	int ended;
 
 	pthread_mutex_lock(&h->lock);
-	while (timeout_ms < 0 && !h->ended)
+	while (timeout_ms < 0 && h->running && !h->ended)
 		pthread_cond_wait(&h->changed, &h->lock);
-	ended = h->ended;
+	ended = h->ended || timeout_ms < 0;
 	pthread_mutex_unlock(&h->lock);
 	*status = h->opt.status;
 	return ended;
@@ -412,6 +434,8 @@ int hwt_dev_munmap(struct hwt_dev *dev, void *addr, size_t length)
 static int do_alloc(struct hwt_host *h, struct hwt_alloc *a)
 {
 	struct fcontext *ctx = &h->contexts[h->ncontexts];
+	struct hwt_rec_thread thread = { 0 };
+	const uint32_t *tid;
 
 	if ((uint32_t)a->pid == h->opt.alloc_fails_for)
 		return -ESRCH;
@@ -422,6 +446,11 @@ static int do_alloc(struct hwt_host *h, struct hwt_alloc *a)
 	ctx->queue = malloc(QUEUE_SIZE);
 	buffer_make(h, ctx, ctx->pid);
 	*a->ident = ctx->ident;
+	for (tid = h->opt.existing; tid && *tid; tid++) {
+		thread.tid = *tid;
+		buffer_make(h, ctx, *tid);
+		queue(h, ctx, HWT_REC_THREAD_CREATE, *tid, 0, &thread, sizeof(thread), NULL);
+	}
 	return 0;
 }
 
@@ -515,7 +544,10 @@ static int dispatch(struct hwt_dev *dev, unsigned long request, void *arg)
 	case HWT_IOC_START:
 		h->facts.starts++;
 		dev->ctx->started = true;
-		return 0;
+		if (!h->attached || h->running)
+			return 0;
+		h->running = true;
+		return -pthread_create(&h->thread, NULL, target, h);
 	case HWT_IOC_STOP:
 		h->facts.stops++;
 		dev->ctx->started = false;

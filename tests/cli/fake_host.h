@@ -16,7 +16,7 @@ enum fake_op {
 	FAKE_THREAD_EXIT,	/* tid ends: THREAD_EXIT */
 	FAKE_MMAP,		/* path at addr, len, pgoff n; pauses if configured */
 	FAKE_MUNMAP,
-	FAKE_EXEC,
+	FAKE_EXEC,		/* pauses if configured */
 	FAKE_FORK,		/* child pid n; pauses the child if configured */
 	FAKE_LOST,		/* n records */
 	FAKE_GAP,		/* BUFFER record that counts n stops of tid */
@@ -48,6 +48,10 @@ struct fake_options {
 	int	fail_with;		/* ... fails with this */
 	bool	free_threads;		/* new ones run before their buffer is known */
 	uint32_t alloc_fails_for;	/* ALLOC of this pid gives ESRCH */
+	bool	late_exec;		/* hwt_target_execs_late; scripts begin with FAKE_EXEC */
+	int	run_error;		/* of hwt_target_run */
+	int	attach_error;		/* attached: the script runs from START on */
+	const uint32_t *existing;	/* threads that an attached process has, ends with 0 */
 };
 struct hwt_host *fake_host_new(const struct fake_options *options);
 void fake_host_free(struct hwt_host *host);

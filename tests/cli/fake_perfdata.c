@@ -45,6 +45,7 @@ int perfdata_create(const char *path, const struct perfdata_params *params,
 int perfdata_write_record(struct perfdata_writer *w, const struct hwt_rec *rec)
 {
 	fake_file.records++;
+	fake_file.of_type[rec->type % 32]++;
 	return call();
 }
 

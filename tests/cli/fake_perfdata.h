@@ -18,6 +18,7 @@ struct fake_file {
 	struct fake_stream stream[64];
 	int		nstreams;
 	int		records, flushes;
+	int		of_type[32];	/* records */
 	bool		created, closed;
 	char		filter[256], shown[256];
 	/* Set before: creation fails, or writing does from the n-th call on. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The recorder against a scripted host: what comes into the file, byte by byte. */
-#include "fake_host.h"
-#include "fake_perfdata.h"
+#include "record_fixture.h"
 #include "hw/pt.h"
 #include "record/internal.h"
 
@@ -15,105 +14,15 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#define KIB	1024u
-#define PID	FAKE_PID
-#define T(n)	(FAKE_PID + (n))
-
-/* Functions of the images that the scripts map: ELF addresses. */
-static int ranges_of(void *ctx, const char *path, const char *function, uint64_t *start,
-		     uint64_t *end, int max)
-{
-	static const struct { const char *path, *name; uint64_t start, end; } row[] = {
-		{ "/lib/a.so", "f", 0x1100, 0x11ff },
-		{ "/lib/a.so", "g", 0x1200, 0x120f },
-		{ "/lib/a.so", "many", 0x1300, 0x130f },
-		{ "/lib/a.so", "many", 0x1330, 0x133f },
-		{ "/lib/a.so", "many", 0x1350, 0x135f },
-		{ "/lib/a.so", "elsewhere", 0x9000, 0x90ff },
-		{ "/bin/prog", "main", 0x401000, 0x40101f },
-	};
-	int n = 0;
-	size_t i;
-
-	for (i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
-		if (strcmp(row[i].path, path) || strcmp(row[i].name, function))
-			continue;
-		if (n < max) {
-			start[n] = row[i].start;
-			end[n] = row[i].end;
-		}
-		n++;
-	}
-	return n;
-}
-
-static int vaddr_of(void *ctx, const char *path, uint64_t pgoff, uint64_t *vaddr)
-{
-	*vaddr = strcmp(path, "/bin/prog") ? pgoff : pgoff + 0x400000;
-	return 0;
-}
-
-struct run {
-	struct record_options opt;
-	struct record_result result;
-	struct fake_facts facts;
-	char	error[512];
-	int	err;
-};
-
-static struct record_options defaults(void)
-{
-	return (struct record_options){
-		.backend = "pt", .output = "x", .bufsize = 16 * KIB, .ready_fd = -1,
-		.images = { .ranges = ranges_of, .vaddr_of = vaddr_of },
-		.config = { .rtit_ctl = PT_CTL_USER | PT_CTL_BRANCHEN },
-		.path = "/bin/prog",
-	};
-}
-
-static void run(struct run *t, const struct fake_options *fake)
-{
-	char *error;
-
-	t->opt.host = fake_host_new(fake);
-	t->err = record_run(&t->opt, &t->result, &error);
-	t->facts = fake_facts(t->opt.host);
-	fake_host_free(t->opt.host);
-	assert_int_equal(t->facts.open_devs, 0);
-	assert_int_equal(t->facts.mappings, 0);
-	if (t->err)
-		assert_non_null(error);
-	else
-		assert_null(error);
-	snprintf(t->error, sizeof(t->error), "%s", error ? error : "");
-	free(error);
-}
-
-static void expect_stream(uint32_t tid, size_t bytes, size_t gaps)
-{
-	struct fake_stream *s = fake_stream(tid);
-
-	assert_int_equal(s->bytes, bytes);
-	assert_int_equal(s->gaps, gaps);
-	assert_int_equal(s->wrong, 0);
-	assert_int_equal(s->finals, 1);
-}
-
-static int fresh_file(void **state)
-{
-	memset(&fake_file, 0, sizeof(fake_file));
-	return 0;
-}
-
 static void one_thread_wraps_many_times(void **state)
 {
 	static const struct fake_step script[] = {
 		{ FAKE_TRACE, .n = 5 }, { FAKE_TRACE, .n = 1000 * KIB + 3 },
 		{ .op = FAKE_EXIT }, { .op = FAKE_END }
 	};
-	struct run t = { .opt = defaults() };
+	struct recorder_run t = { .opt = recorder_defaults() };
 
-	run(&t, &(struct fake_options){ .script = script, .status = 0x700 });
+	run_recorder(&t, &(struct fake_options){ .script = script, .status = 0x700 });
 	assert_int_equal(t.err, 0);
 	assert_int_equal(t.result.status, 0x700);
 	assert_int_equal(t.result.bytes, 1000 * KIB + 8);
@@ -128,9 +37,9 @@ static void one_thread_wraps_many_times(void **state)
 static void no_trace_still_ends_the_stream(void **state)
 {
 	static const struct fake_step script[] = { { .op = FAKE_EXIT }, { .op = FAKE_END } };
-	struct run t = { .opt = defaults() };
+	struct recorder_run t = { .opt = recorder_defaults() };
 
-	run(&t, &(struct fake_options){ .script = script });
+	run_recorder(&t, &(struct fake_options){ .script = script });
 	assert_int_equal(t.err, 0);
 	expect_stream(PID, 0, 0);
 }
@@ -138,7 +47,7 @@ static void no_trace_still_ends_the_stream(void **state)
 static void many_threads_one_after_another(void **state)
 {
 	struct fake_step script[40 * 3 + 2] = { 0 };
-	struct run t = { .opt = defaults() };
+	struct recorder_run t = { .opt = recorder_defaults() };
 	uint32_t i, n = 0;
 
 	for (i = 1; i <= 40; i++) {
@@ -148,7 +57,7 @@ static void many_threads_one_after_another(void **state)
 	}
 	script[n++] = (struct fake_step){ .op = FAKE_EXIT };
 	script[n] = (struct fake_step){ .op = FAKE_END };
-	run(&t, &(struct fake_options){ .script = script });
+	run_recorder(&t, &(struct fake_options){ .script = script });
 	assert_int_equal(t.err, 0);
 	assert_int_equal(t.result.threads, 41);
 	for (i = 1; i <= 40; i++)
@@ -164,9 +73,9 @@ static void first_thread_comes_back(void **state)
 		{ FAKE_THREAD_EXIT, .tid = T(1) }, { FAKE_EXEC, .path = "/bin/prog" },
 		{ FAKE_TRACE, .n = 50 * KIB }, { .op = FAKE_EXIT }, { .op = FAKE_END }
 	};
-	struct run t = { .opt = defaults() };
+	struct recorder_run t = { .opt = recorder_defaults() };
 
-	run(&t, &(struct fake_options){ .script = script });
+	run_recorder(&t, &(struct fake_options){ .script = script });
 	assert_int_equal(t.err, 0);
 	expect_stream(PID, 50 * KIB + 100, 0);
 	expect_stream(T(1), 30, 0);
@@ -179,9 +88,9 @@ static void exit_position_stands_where_the_node_is_dead(void **state)
 		{ FAKE_DIE, .tid = T(1) }, { FAKE_THREAD_EXIT, .tid = T(1) },
 		{ .op = FAKE_EXIT }, { .op = FAKE_END }
 	};
-	struct run t = { .opt = defaults() };
+	struct recorder_run t = { .opt = recorder_defaults() };
 
-	run(&t, &(struct fake_options){ .script = script });
+	run_recorder(&t, &(struct fake_options){ .script = script });
 	assert_int_equal(t.err, 0);
 	expect_stream(T(1), 100, 0);
 }
@@ -192,10 +101,10 @@ static void ring_keeps_the_end_and_counts_the_rest(void **state)
 		{ FAKE_THREAD, .tid = T(1) }, { FAKE_TRACE, .tid = T(1), .n = 100 },
 		{ FAKE_TRACE, .n = 50000 }, { .op = FAKE_EXIT }, { .op = FAKE_END }
 	};
-	struct run t = { .opt = defaults() };
+	struct recorder_run t = { .opt = recorder_defaults() };
 
 	t.opt.ring = 10000;
-	run(&t, &(struct fake_options){ .script = script, .free_threads = true });
+	run_recorder(&t, &(struct fake_options){ .script = script, .free_threads = true });
 	assert_int_equal(t.err, 0);
 	assert_int_equal(t.result.lost, 40000);
 	expect_stream(PID, 10000, 1);
@@ -208,10 +117,10 @@ static void ring_larger_than_the_buffer_makes_it_larger(void **state)
 	static const struct fake_step script[] = {
 		{ FAKE_TRACE, .n = 100 * KIB }, { .op = FAKE_EXIT }, { .op = FAKE_END }
 	};
-	struct run t = { .opt = defaults() };
+	struct recorder_run t = { .opt = recorder_defaults() };
 
 	t.opt.ring = 50 * KIB + 1;
-	run(&t, &(struct fake_options){ .script = script });
+	run_recorder(&t, &(struct fake_options){ .script = script });
 	assert_int_equal(t.err, 0);
 	expect_stream(PID, 50 * KIB + 1, 1);
 }
@@ -222,9 +131,9 @@ static void gaps_and_lost_records_are_counted(void **state)
 		{ FAKE_TRACE, .n = 64 }, { FAKE_GAP, .n = 2 }, { FAKE_TRACE, .n = 64 },
 		{ FAKE_GAP, .n = 3 }, { FAKE_LOST, .n = 7 }, { .op = FAKE_EXIT }, { .op = FAKE_END }
 	};
-	struct run t = { .opt = defaults() };
+	struct recorder_run t = { .opt = recorder_defaults() };
 
-	run(&t, &(struct fake_options){ .script = script });
+	run_recorder(&t, &(struct fake_options){ .script = script });
 	assert_int_equal(t.result.gaps, 3);
 	assert_int_equal(t.result.lost_records, 7);
 }
@@ -239,11 +148,11 @@ static const struct fake_step two_images[] = {
 static void filter_starts_with_its_image(void **state)
 {
 	static const struct record_filter filter = { "a.so", "f" };
-	struct run t = { .opt = defaults() };
+	struct recorder_run t = { .opt = recorder_defaults() };
 
 	t.opt.filters = &filter;
 	t.opt.nfilters = 1;
-	run(&t, &(struct fake_options){ .script = two_images });
+	run_recorder(&t, &(struct fake_options){ .script = two_images });
 	assert_int_equal(t.err, 0);
 	assert_false(t.facts.started_at_run);
 	assert_int_equal(t.facts.untraced, 10);
@@ -259,11 +168,11 @@ static void filter_starts_with_its_image(void **state)
 static void two_filters_in_two_images(void **state)
 {
 	static const struct record_filter filters[] = { { NULL, "main" }, { "/lib/a.so", "g" } };
-	struct run t = { .opt = defaults() };
+	struct recorder_run t = { .opt = recorder_defaults() };
 
 	t.opt.filters = filters;
 	t.opt.nfilters = 2;
-	run(&t, &(struct fake_options){ .script = two_images });
+	run_recorder(&t, &(struct fake_options){ .script = two_images });
 	assert_int_equal(t.err, 0);
 	assert_int_equal(t.facts.last_config.nranges, 2);
 	assert_int_equal(t.facts.last_config.ip_ranges[0].start, 0x401000);
@@ -276,11 +185,11 @@ static void two_filters_in_two_images(void **state)
 static void whole_image(void **state)
 {
 	static const struct record_filter filter = { "a.so", NULL };
-	struct run t = { .opt = defaults() };
+	struct recorder_run t = { .opt = recorder_defaults() };
 
 	t.opt.filters = &filter;
 	t.opt.nfilters = 1;
-	run(&t, &(struct fake_options){ .script = two_images });
+	run_recorder(&t, &(struct fake_options){ .script = two_images });
 	assert_int_equal(t.facts.last_config.ip_ranges[0].start, 0x7f0000001000);
 	assert_int_equal(t.facts.last_config.ip_ranges[0].end, 0x7f0000002fff);
 }
@@ -293,12 +202,12 @@ static void filters_that_never_come(void **state)
 	size_t i;
 
 	for (i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
-		struct run t = { .opt = defaults() };
+		struct recorder_run t = { .opt = recorder_defaults() };
 
 		fresh_file(NULL);
 		t.opt.filters = &row[i];
 		t.opt.nfilters = 1;
-		run(&t, &(struct fake_options){ .script = two_images });
+		run_recorder(&t, &(struct fake_options){ .script = two_images });
 		assert_int_equal(t.err, 0);
 		assert_int_equal(t.result.filters_missed, 1);
 		assert_int_equal(t.result.images_missed, i == 0);
@@ -311,11 +220,11 @@ static void filters_that_never_come(void **state)
 static void more_ranges_than_the_unit_has(void **state)
 {
 	static const struct record_filter filter = { "a.so", "many" };
-	struct run t = { .opt = defaults() };
+	struct recorder_run t = { .opt = recorder_defaults() };
 
 	t.opt.filters = &filter;
 	t.opt.nfilters = 1;
-	run(&t, &(struct fake_options){ .script = two_images, .status = 5 });
+	run_recorder(&t, &(struct fake_options){ .script = two_images, .status = 5 });
 	assert_int_equal(t.err, 0);
 	assert_int_equal(t.facts.last_config.nranges, 2);
 	assert_int_equal(t.facts.last_config.ip_ranges[0].start, 0x7f0000001300);
@@ -341,11 +250,11 @@ static void a_range_over_two_images(void **state)
 		  .path = "/lib/a.so" },
 		{ FAKE_TRACE, .n = 100 }, { .op = FAKE_EXIT }, { .op = FAKE_END }
 	};
-	struct run t = { .opt = defaults() };
+	struct recorder_run t = { .opt = recorder_defaults() };
 
 	t.opt.filters = filters;
 	t.opt.nfilters = 3;
-	run(&t, &(struct fake_options){ .script = script });
+	run_recorder(&t, &(struct fake_options){ .script = script });
 	assert_int_equal(t.err, 0);
 	assert_false(t.result.filters_missed);
 	assert_int_equal(t.facts.last_config.nranges, 2);
@@ -402,11 +311,11 @@ static void unmapped_image_traces_nothing(void **state)
 		{ FAKE_MMAP, .addr = 0x30001000, .len = 0x1000, .n = 0x1000, .path = "/lib/a.so" },
 		{ FAKE_TRACE, .n = 100 }, { .op = FAKE_EXIT }, { .op = FAKE_END }
 	};
-	struct run t = { .opt = defaults() };
+	struct recorder_run t = { .opt = recorder_defaults() };
 
 	t.opt.filters = &filter;
 	t.opt.nfilters = 1;
-	run(&t, &(struct fake_options){ .script = script });
+	run_recorder(&t, &(struct fake_options){ .script = script });
 	assert_int_equal(t.err, 0);
 	assert_int_equal(t.facts.starts, 2);
 	assert_int_equal(t.facts.stops, 1);
@@ -423,10 +332,10 @@ static const struct fake_step forks[] = {
 
 static void children_are_followed(void **state)
 {
-	struct run t = { .opt = defaults() };
+	struct recorder_run t = { .opt = recorder_defaults() };
 
 	t.opt.follow = true;
-	run(&t, &(struct fake_options){ .script = forks });
+	run_recorder(&t, &(struct fake_options){ .script = forks });
 	assert_int_equal(t.err, 0);
 	assert_int_equal(t.result.processes, 2);
 	assert_int_equal(t.facts.last_pause, HWT_PAUSE_FORK);
@@ -444,12 +353,12 @@ static void a_child_has_its_parents_filter(void **state)
 		{ FAKE_TRACE, .pid = T(50), .n = 30 }, { .op = FAKE_EXIT },
 		{ FAKE_EXIT, .pid = T(50) }, { .op = FAKE_END }
 	};
-	struct run t = { .opt = defaults() };
+	struct recorder_run t = { .opt = recorder_defaults() };
 
 	t.opt.follow = true;
 	t.opt.filters = &filter;
 	t.opt.nfilters = 1;
-	run(&t, &(struct fake_options){ .script = script });
+	run_recorder(&t, &(struct fake_options){ .script = script });
 	assert_int_equal(t.err, 0);
 	assert_int_equal(t.facts.starts, 2);
 	expect_stream(PID, 10, 0);
@@ -458,9 +367,9 @@ static void a_child_has_its_parents_filter(void **state)
 
 static void children_without_follow(void **state)
 {
-	struct run t = { .opt = defaults() };
+	struct recorder_run t = { .opt = recorder_defaults() };
 
-	run(&t, &(struct fake_options){ .script = forks });
+	run_recorder(&t, &(struct fake_options){ .script = forks });
 	assert_int_equal(t.err, 0);
 	assert_int_equal(t.result.processes, 1);
 	assert_int_equal(t.facts.untraced, 30 * KIB + 7);
@@ -468,10 +377,10 @@ static void children_without_follow(void **state)
 
 static void child_that_cannot_be_traced(void **state)
 {
-	struct run t = { .opt = defaults() };
+	struct recorder_run t = { .opt = recorder_defaults() };
 
 	t.opt.follow = true;
-	run(&t, &(struct fake_options){ .script = forks, .alloc_fails_for = T(50) });
+	run_recorder(&t, &(struct fake_options){ .script = forks, .alloc_fails_for = T(50) });
 	assert_int_equal(t.err, 0);
 	assert_int_equal(t.result.untraced, 1);
 	expect_stream(PID, 10, 0);
@@ -487,12 +396,12 @@ static void disk_full(void **state)
 	int calls;
 
 	for (calls = 0; calls < 30; calls++) {
-		struct run t = { .opt = defaults() };
+		struct recorder_run t = { .opt = recorder_defaults() };
 
 		fresh_file(NULL);
 		fake_file.write_error = -ENOSPC;
 		fake_file.write_calls_left = calls;
-		run(&t, &(struct fake_options){ .script = script, .status = 0x300 });
+		run_recorder(&t, &(struct fake_options){ .script = script, .status = 0x300 });
 		if (t.err == 0) {	/* there are not that many calls */
 			assert_true(calls > 10);
 			continue;
@@ -520,13 +429,13 @@ static void failures_before_the_target_runs(void **state)
 	size_t i;
 
 	for (i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
-		struct run t = { .opt = defaults() };
+		struct recorder_run t = { .opt = recorder_defaults() };
 		struct fake_options fake = row[i].fake;
 
 		fresh_file(NULL);
 		fake_file.create_error = row[i].create_error;
 		fake.script = script;
-		run(&t, &fake);
+		run_recorder(&t, &fake);
 		assert_int_equal(t.err, row[i].want);
 		assert_int_equal(t.result.status, -1);
 	}
@@ -535,10 +444,10 @@ static void failures_before_the_target_runs(void **state)
 static void other_backend(void **state)
 {
 	static const struct fake_step script[] = { { .op = FAKE_END } };
-	struct run t = { .opt = defaults() };
+	struct recorder_run t = { .opt = recorder_defaults() };
 
 	t.opt.backend = "none";
-	run(&t, &(struct fake_options){ .script = script });
+	run_recorder(&t, &(struct fake_options){ .script = script });
 	assert_int_equal(t.err, -ENXIO);
 	assert_string_equal(t.error, "backend 'none' has no trace unit here");
 }
@@ -546,13 +455,13 @@ static void other_backend(void **state)
 static void ready_fd_gets_a_byte(void **state)
 {
 	static const struct fake_step script[] = { { .op = FAKE_EXIT }, { .op = FAKE_END } };
-	struct run t = { .opt = defaults() };
+	struct recorder_run t = { .opt = recorder_defaults() };
 	char buf[4];
 	int fds[2];
 
 	assert_int_equal(pipe(fds), 0);
 	t.opt.ready_fd = fds[1];
-	run(&t, &(struct fake_options){ .script = script });
+	run_recorder(&t, &(struct fake_options){ .script = script });
 	assert_int_equal(read(fds[0], buf, sizeof(buf)), 1);
 	assert_int_equal(read(fds[0], buf, sizeof(buf)), 0);
 	close(fds[0]);
@@ -565,7 +474,7 @@ static void bare_trace_of_one_thread(void **state)
 		{ FAKE_TRACE, .n = 50 }, { .op = FAKE_EXIT }, { .op = FAKE_END }
 	};
 	char path[] = "/tmp/hwt-raw.XXXXXX", buf[50 * KIB];
-	struct run t = { .opt = defaults() };
+	struct recorder_run t = { .opt = recorder_defaults() };
 	uint32_t which[] = { 0, 1, T(1), PID }, tid[] = { PID, T(1), T(1), PID };
 	ssize_t size[] = { 50, 40 * KIB, 40 * KIB, 50 }, j;
 	int fd = mkstemp(path), i;
@@ -574,7 +483,7 @@ static void bare_trace_of_one_thread(void **state)
 	for (i = 0; i < 4; i++) {
 		t.opt.raw = path;
 		t.opt.raw_thread = which[i];
-		run(&t, &(struct fake_options){ .script = script });
+		run_recorder(&t, &(struct fake_options){ .script = script });
 		assert_int_equal(t.err, 0);
 		assert_false(fake_file.created);
 		assert_int_equal(pread(fd, buf, sizeof(buf), 0), size[i]);
