@@ -255,6 +255,22 @@ static int do_svc_buf(const struct call *c, void *arg)
 	return 0;
 }
 
+/* Code is read by those who may trace it, which CPU mode takes privilege for. */
+static int do_kernel_read(const struct call *c, void *arg)
+{
+	const struct hwt_host_ops *ops = c->core->ops;
+	struct hwt_kernel_read *r = arg;
+
+	if (c->ctx->mode != HWT_MODE_CPU || !ops->kernel_read)
+		return -EOPNOTSUPP;
+	if (!c->cred->perfmon)
+		return -EPERM;
+	if (!r->len || r->len > HWT_KERNEL_READ_MAX)
+		return -EINVAL;
+	r->done = 0;
+	return ops->kernel_read(c->core->host, r->addr, r->buf, r->len, &r->done);
+}
+
 #define ON_DEVICE	0x1u	/* /dev/hwt; others are on a context's node */
 #define NO_MUTEX	0x2u	/* changes no state, or takes the mutex itself; may wait */
 
@@ -275,6 +291,7 @@ static const struct request {
 	{HWT_IOC_WAKEUP, NO_MUTEX, do_wakeup},
 	{HWT_IOC_WAKEUP_TID, NO_MUTEX, do_wakeup_tid},
 	{HWT_IOC_SVC_BUF, 0, do_svc_buf},
+	{HWT_IOC_KERNEL_READ, NO_MUTEX, do_kernel_read},
 };
 
 static const struct request *request_find(unsigned int cmd, bool on_device)

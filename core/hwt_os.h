@@ -130,6 +130,13 @@ struct hwt_host_ops {
 	bool (*cpu_online)(void *host, int cpu);
 	/* Emits KERNEL records for the kernel's text and modules into ctx. */
 	int (*kernel_objects)(void *host, struct hwt_context *ctx);
+	/*
+	 * Optional: copies the kernel's code at addr to user memory; stops early
+	 * where code ends.  How much goes to *done.  0; -ENOENT: no code at addr;
+	 * -EFAULT: ubuf; -ENOMEM.  May sleep.
+	 */
+	int (*kernel_read)(void *host, uint64_t addr, uint64_t ubuf, uint64_t len,
+			   uint64_t *done);
 
 	/*
 	 * Translates pids from the caller's and to the owner's pid namespace (as

@@ -16,6 +16,7 @@
 #define HWT_IOC_WAKEUP_TID	_IOW(HWT_MAGIC, 0x41, struct hwt_wakeup_tid)
 #define HWT_IOC_SET_CONFIG2	_IOW(HWT_MAGIC, 0x42, struct hwt_set_config2)
 #define HWT_IOC_QUERY		_IOWR(HWT_MAGIC, 0x43, struct hwt_query)
+#define HWT_IOC_KERNEL_READ	_IOWR(HWT_MAGIC, 0x44, struct hwt_kernel_read)
 
 /*
  * HWT_IOC_RECORD_GET2: fills `buf` with whole records (struct hwt_rec), each
@@ -179,5 +180,24 @@ struct hwt_query {
 #define HWT_SCOPE_THREAD	0u
 #define HWT_SCOPE_CPU		1u
 #define HWT_SCOPE_CONTEXT	2u
+
+/*
+ * HWT_IOC_KERNEL_READ, CPU mode: copies the kernel's code at [addr, addr + len)
+ * as it is in memory now to `buf`; `done` says how many bytes.  Only what KERNEL
+ * records list can be read: the kernel's text, modules', kprobe slots, ftrace
+ * trampolines and BPF programs.  Patches made since the context was allocated
+ * come as TEXT_POKE records, so the order in which text is read does not matter.
+ * A range that ends in something else, or in a module that is being removed,
+ * gives the bytes before it.
+ * ENOENT: no code at addr.  EINVAL: len is 0 or over HWT_KERNEL_READ_MAX.
+ * EFAULT: buf.  EPERM: needs privilege.  EOPNOTSUPP: thread mode.
+ */
+struct hwt_kernel_read {
+	uint64_t	addr;
+	uint64_t	len;		/* bytes */
+	uint64_t	buf;		/* pointer */
+	uint64_t	done;		/* out: bytes at buf */
+};
+#define HWT_KERNEL_READ_MAX	(16u << 20)
 
 #endif

@@ -97,6 +97,7 @@ SIZE(struct hwt_rec_generation, 8);
 SIZE(struct hwt_wakeup_tid, 8);
 SIZE(struct hwt_set_config2, 32);
 SIZE(struct hwt_query, 288);
+SIZE(struct hwt_kernel_read, 32);
 AT(struct hwt_query, modes, 136);
 AT(struct hwt_query, time_hz, 152);
 AT(struct hwt_query, caps, 160);

@@ -59,6 +59,9 @@ struct fake_target {
 	struct fake_thread threads[FAKE_THREADS];
 };
 
+#define FAKE_CODE	0x5000ull	/* the kernel's code */
+#define FAKE_CODE_LEN	100u
+
 struct fake_node {
 	char			name[32];
 	struct hwt_context	*ctx;

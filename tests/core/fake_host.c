@@ -246,6 +246,23 @@ static int kernel_objects(void *host, struct hwt_context *ctx)
 	return 0;
 }
 
+/* "Code" at FAKE_CODE whose bytes are the low bytes of their addresses. */
+static int kernel_read(void *host, uint64_t addr, uint64_t ubuf, uint64_t len,
+		       uint64_t *done)
+{
+	uint8_t byte;
+
+	(void)host;
+	if (addr < FAKE_CODE || addr >= FAKE_CODE + FAKE_CODE_LEN)
+		return -ENOENT;
+	for (; *done < len && addr + *done < FAKE_CODE + FAKE_CODE_LEN; ++*done) {
+		byte = (uint8_t)(addr + *done);
+		if (hwt_copyout(&byte, ubuf + *done, 1))
+			return -EFAULT;
+	}
+	return 0;
+}
+
 static void woken(void *host)
 {
 	struct fake_host *h = host;
@@ -271,6 +288,7 @@ static const struct hwt_host_ops host_ops = {
 	.ncpus = ncpus,
 	.cpu_online = cpu_online,
 	.kernel_objects = kernel_objects,
+	.kernel_read = kernel_read,
 };
 
 struct fake_host *fake_host_new(bool may_hold)

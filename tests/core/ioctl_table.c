@@ -29,6 +29,7 @@ struct bench {
 		struct hwt_wakeup_tid	tid;
 		struct hwt_query	query;
 		struct hwt_svc_buf	svc;
+		struct hwt_kernel_read	kernel;
 		char			bytes[256];
 	} arg;
 	struct hwt_record_user_entry entries[4];
@@ -246,6 +247,12 @@ SVC_ROW(size_0, b->pid, 0, b->arg.svc.data_size = 0)
 SVC_ROW(null, b->pid, 0, b->arg.svc.data = NULL)
 SVC_ROW(bad, b->pid, 0, b->arg.svc.data = BAD_POINTER)
 
+static void kernel_read(struct bench *b)
+{
+	b->arg.kernel = (struct hwt_kernel_read){.addr = 16, .len = 1,
+						 .buf = (uintptr_t)b->records};
+}
+
 #define DEVICE	0x1	/* asked of /dev/hwt; others of the context's node */
 #define CHANGES	0x2	/* may change the state: in a context of its own */
 #define REFUSED	0x4	/* only if the host has a configuration to refuse */
@@ -351,6 +358,8 @@ static const struct row rows[] = {
 	{HWT_IOC_SVC_BUF, "NULL", svc_null, 0, ALL(EFAULT)},
 	{HWT_IOC_SVC_BUF, "pointer", svc_bad, 0, ALL(EFAULT)},
 
+	{HWT_IOC_KERNEL_READ, "thread mode", kernel_read, 0, ALL(EOPNOTSUPP)},
+
 	{_IO(HWT_MAGIC, 0x3f), "unknown", plain, 0, ALL(ENOTTY)},
 	{_IO(HWT_MAGIC, 0x3f), "unknown", plain, DEVICE, DEV(ENOTTY)},
 	{_IOW(HWT_MAGIC, 0x01, char), "START of another size", plain, 0, ALL(ENOTTY)},
@@ -367,6 +376,7 @@ static const struct row rows[] = {
 	{HWT_IOC_WAKEUP, "on the device", plain, DEVICE, DEV(ENOTTY)},
 	{HWT_IOC_WAKEUP_TID, "on the device", tid_good, DEVICE, DEV(ENOTTY)},
 	{HWT_IOC_SVC_BUF, "on the device", svc_good, DEVICE, DEV(ENOTTY)},
+	{HWT_IOC_KERNEL_READ, "on the device", kernel_read, DEVICE, DEV(ENOTTY)},
 };
 
 static int on_node(struct bench *b, unsigned long request, void (*fill)(struct bench *b))

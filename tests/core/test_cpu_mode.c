@@ -65,6 +65,42 @@ static void kernel_objects_in_order(void **state)
 	fixture_free(f);
 }
 
+static void kernel_read(void **state)
+{
+	static const struct {
+		uint64_t	addr, len, done;
+		int		rc;
+	} rows[] = {
+		{FAKE_CODE, 16, 16, 0},
+		{FAKE_CODE + 90, 16, 10, 0},
+		{FAKE_CODE, 0, 0, -EINVAL},
+		{FAKE_CODE, HWT_KERNEL_READ_MAX + 1ull, 0, -EINVAL},
+		{FAKE_CODE - 1, 16, 0, -ENOENT},
+	};
+	struct fixture *f = cpus_new(0x3, 0);
+	struct hwt_kernel_read r;
+	uint8_t bytes[16];
+	size_t i, k;
+
+	f->dev->cred.perfmon = true;
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		r = (struct hwt_kernel_read){rows[i].addr, rows[i].len,
+					     (uintptr_t)bytes, 0};
+		assert_int_equal(fake_ioctl(f->dev, HWT_IOC_KERNEL_READ, &r), rows[i].rc);
+		assert_int_equal(r.done, rows[i].done);
+		for (k = 0; k < r.done; k++)
+			assert_int_equal(bytes[k], (uint8_t)(rows[i].addr + k));
+	}
+	r = (struct hwt_kernel_read){FAKE_CODE, 16, 16, 0};
+	assert_int_equal(fake_ioctl(f->dev, HWT_IOC_KERNEL_READ, &r), -EFAULT);
+	r.buf = (uintptr_t)bytes;
+	f->dev->cred.perfmon = false;
+	assert_int_equal(fake_ioctl(f->dev, HWT_IOC_KERNEL_READ, &r), -EPERM);
+	f->h->ops.kernel_read = NULL;
+	assert_int_equal(fake_ioctl(f->dev, HWT_IOC_KERNEL_READ, &r), -EOPNOTSUPP);
+	fixture_free(f);
+}
+
 static void conflicts(void **state)
 {
 	struct fixture *f = cpus_new(0x3, 0);
@@ -194,6 +230,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sets),
 		cmocka_unit_test(kernel_objects_in_order),
+		cmocka_unit_test(kernel_read),
 		cmocka_unit_test(conflicts),
 		cmocka_unit_test(start_and_stop_on_all),
 		cmocka_unit_test(a_cpu_goes_offline),
