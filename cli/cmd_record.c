@@ -8,12 +8,13 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 
 struct record_values {
-	const char	*output, *backend, *host, *qemu, *plugin, *exec_log;
+	const char	*output, *backend, *host, *qemu, *plugin, *exec_log, *cpus;
 	uint64_t	bufsize, ring, ready_fd, mtc, cyc, psb, pid;
-	int		follow, retcomp, tsc, clock_host, quiet;
+	int		follow, retcomp, tsc, clock_host, quiet, kernel;
 	struct option_list images, functions;
 };
 
@@ -34,6 +35,10 @@ static const struct option record_opts[] = {
 	  .min = 4096, .max = 32ull << 30, .multiple = 4096 },
 	{ 'p', "pid", "PID", OPTION_UINT, AT(pid), "Record this process, until it ends or Ctrl-C",
 	  .min = 1, .max = INT32_MAX },
+	{ 'C', "cpu", "CPUS", OPTION_STRING, AT(cpus),
+	  "Record these CPUs (0-3,5), while the program runs or until Ctrl-C" },
+	{ 0, "kernel", .kind = OPTION_FLAG, .value = 1, AT(kernel),
+	  .help = "With -C: kernel code, of whatever runs there" },
 	{ 0, "follow", .kind = OPTION_FLAG, .value = 1, AT(follow),
 	  .help = "Record children, too" },
 	{ 0, "ring", "SIZE", OPTION_SIZE, AT(ring),
@@ -99,7 +104,8 @@ static int choose_psb(struct record_values *v)
 static struct pt_cpu_config pt_config(const struct record_values *v)
 {
 	struct pt_cpu_config c = {
-		.rtit_ctl = PT_CTL_USER | PT_CTL_BRANCHEN, .psb_freq = (uint32_t)v->psb,
+		.rtit_ctl = PT_CTL_BRANCHEN | (v->kernel ? PT_CTL_OS : PT_CTL_USER),
+		.psb_freq = (uint32_t)v->psb,
 	};
 
 	if (!v->retcomp)
@@ -129,30 +135,41 @@ static int check_ready_fd(const struct record_values *v)
 
 static const char *needs_kernel(const struct record_values *v)
 {
-	return v->pid ? "-p" : NULL;
+	return v->pid ? "-p" : v->cpus ? "-C" : NULL;
 }
 
 static int check_what(const struct record_values *v, int noperands)
 {
-	if (v->pid && noperands)
-		return failure("either -p or a program");
-	if (!v->pid && !noperands)
+	if (v->pid && (noperands || v->cpus))
+		return failure("either -p or %s", v->cpus ? "-C" : "a program");
+	if (v->cpus && !v->kernel)
+		return failure("-C: by CPU only kernel code is traced: add --kernel");
+	if (v->kernel && !v->cpus)
+		return failure("--kernel: kernel code is traced by CPU: add -C CPUS");
+	if (v->follow && v->cpus)
+		return failure("either -C or --follow");
+	if (!v->pid && !v->cpus && !noperands)
 		return failure("PROGRAM is missing; see hwt record --help");
 	return EXIT_OK;
 }
 
 static void print_summary(const struct record_values *v, const struct record_result *r)
 {
-	char bytes[32], lost[32], time[32];
+	char bytes[32], lost[32], time[32], what[64];
 
+	if (v->cpus)
+		snprintf(what, sizeof(what), "%u CPU%s", r->threads, r->threads == 1 ? "" : "s");
+	else
+		snprintf(what, sizeof(what), "%u thread%s in %u process%s", r->threads,
+			 r->threads == 1 ? "" : "s", r->processes,
+			 r->processes == 1 ? "" : "es");
 	if (r->untraced)
 		message("%u processes could not be traced", r->untraced);
 	if (v->quiet)
 		return;
-	message("%s: %s of trace, %u thread%s in %u process%s, %s lost, %" PRIu64
-		" gap%s%s, %s", v->output, text_size(bytes, sizeof(bytes), r->bytes),
-		r->threads, r->threads == 1 ? "" : "s", r->processes,
-		r->processes == 1 ? "" : "es", text_size(lost, sizeof(lost), r->lost),
+	message("%s: %s of trace, %s, %s lost, %" PRIu64 " gap%s%s, %s", v->output,
+		text_size(bytes, sizeof(bytes), r->bytes), what,
+		text_size(lost, sizeof(lost), r->lost),
 		r->gaps, r->gaps == 1 ? "" : "s", r->lost_records ? ", records lost" : "",
 		text_duration(time, sizeof(time), r->ended_ns - r->started_ns));
 }
@@ -176,10 +193,16 @@ static int record_target(const struct record_values *v, struct hwt_host *host,
 		.cmdline = command_line(),
 	};
 	struct record_result result;
+	cpu_set_t cpus;
 	int err, status;
 
-	if (host_filters(&v->images, &v->functions, filters, &options.nfilters))
+	if (host_filters(&v->images, &v->functions, "-C", v->cpus, filters, &options.nfilters))
 		return EXIT_RECORD_FAILED;
+	if (v->cpus) {
+		if (host_cpus("-C", v->cpus, &cpus))
+			return EXIT_RECORD_FAILED;
+		options.cpus = &cpus;
+	}
 	err = host_record(host, &options, &result);
 	if (options.path ? result.status == -1 : err)
 		return host_failure_status(err, &result);

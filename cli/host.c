@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "host.h"
 #include "command.h"
+#include "cpus.h"
 #include "present/text.h"
 #include "session/session.h"
 
@@ -96,20 +97,31 @@ static void spawned(void *ctx, pid_t pid)
 
 /* ---- questions about ELF files ---- */
 
-static int ranges_of(void *ctx, const char *path, const char *function, uint64_t *start,
-		     uint64_t *end, int max)
+static int copy(const struct image_range *range, int n, struct ipf_range *out, int max)
+{
+	int i;
+
+	for (i = 0; i < n && i < max; i++)
+		out[i] = (struct ipf_range){ range[i].start, range[i].end };
+	return n;
+}
+
+static int ranges_of(void *ctx, const char *path, const char *function,
+		     struct ipf_range *out, int max)
 {
 	struct image_range range[RECORD_MAX_PARTS];
-	int i, n;
 
-	if (max > RECORD_MAX_PARTS)
-		max = RECORD_MAX_PARTS;
-	n = image_function_ranges(path, function, range, max);
-	for (i = 0; i < n && i < max; i++) {
-		start[i] = range[i].start;
-		end[i] = range[i].end;
-	}
-	return n;
+	max = max < RECORD_MAX_PARTS ? max : RECORD_MAX_PARTS;
+	return copy(range, image_function_ranges(path, function, range, max), out, max);
+}
+
+static int kernel_ranges_of(void *ctx, const char *module, const char *function,
+			    struct ipf_range *out, int max)
+{
+	struct image_range range[RECORD_MAX_PARTS];
+
+	max = max < RECORD_MAX_PARTS ? max : RECORD_MAX_PARTS;
+	return copy(range, image_kernel_ranges(NULL, module, function, range, max), out, max);
 }
 
 static int vaddr_of(void *ctx, const char *path, uint64_t pgoff, uint64_t *vaddr)
@@ -163,7 +175,8 @@ int host_record(struct hwt_host *host, struct record_options *options,
 	}
 	options->host = host;
 	options->images = (struct record_images){
-		.ranges = ranges_of, .vaddr_of = vaddr_of, .build_id = build_id_of,
+		.ranges = ranges_of, .kernel_ranges = kernel_ranges_of,
+		.vaddr_of = vaddr_of, .build_id = build_id_of,
 	};
 	options->spawned = spawned;
 	options->stop = &signals_after_end;
@@ -174,6 +187,8 @@ int host_record(struct hwt_host *host, struct record_options *options,
 		     explain_refusal(options->path)))
 		message("%s", error ? text_printable(line, sizeof(line), error) :
 			strerror(-err));
+	else if (!err && result->no_symbols)
+		message("the kernel hides its symbols (kernel.kptr_restrict): functions will have no names");
 	free(error);
 	restore_signals(saved);
 	return err;
@@ -203,8 +218,8 @@ bool host_filters_missed(const struct record_filter *filters, int n,
 		if (!(result->filters_missed >> i & 1))
 			continue;
 		if (result->images_missed >> i & 1)
-			message("%s: the program never loaded it: nothing to trace",
-				filters[i].image ? filters[i].image : "its own file");
+			message("%s: it was never loaded: nothing to trace",
+				filters[i].image ? filters[i].image : "the program's own file");
 		else if (filters[i].function)
 			message("%s: there is no function %s in it: nothing to trace",
 				filters[i].image ? filters[i].image : "the program",
@@ -215,8 +230,19 @@ bool host_filters_missed(const struct record_filter *filters, int n,
 	return n > 0 && result->filters_missed == (1ull << n) - 1;
 }
 
+int host_cpus(const char *option, const char *text, cpu_set_t *out)
+{
+	switch (cpus_parse(text, out)) {
+	case 0:
+		return EXIT_OK;
+	case -ERANGE:
+		return failure("%s: '%s': there are no such CPUs", option, text);
+	}
+	return failure("%s: '%s' is no list of CPUs, such as 0-3,5", option, text);
+}
+
 int host_filters(const struct option_list *images, const struct option_list *functions,
-		 struct record_filter *filters, int *n)
+		 const char *cpu_option, bool cpus, struct record_filter *filters, int *n)
 {
 	int i;
 
@@ -228,8 +254,9 @@ int host_filters(const struct option_list *images, const struct option_list *fun
 		filters[i].function = functions->n ? functions->item[i] : NULL;
 		filters[i].image = images->n == 1 ? images->item[0] :
 				   images->n ? images->item[i] : NULL;
-		if (filters[i].image && strcmp(filters[i].image, "kernel") == 0)
-			return failure("-i kernel: the embedded host traces user programs only; the kernel needs hwt.ko");
+		if (!cpus && filters[i].image && strcmp(filters[i].image, "kernel") == 0)
+			return failure("-i kernel: kernel code is traced by CPU: %s CPUS",
+				       cpu_option);
 	}
 	return EXIT_OK;
 }

@@ -23,10 +23,15 @@ int host_record(struct hwt_host *host, struct record_options *options,
 int host_exit_status(int wait_status);
 /* For a target that never ran: 127, 126 or 125. */
 int host_failure_status(int err, const struct record_result *result);
-/* Pairs -i with -f; EXIT_OK or EXIT_FAILED with a message. */
+/* A list of CPUs; EXIT_OK, or EXIT_FAILED with a message about `option`. */
+int host_cpus(const char *option, const char *text, cpu_set_t *out);
+/*
+ * Pairs -i with -f; EXIT_OK or EXIT_FAILED with a message.  cpus: CPU mode, which
+ * cpu_option asks for.
+ */
 struct option_list;
 int host_filters(const struct option_list *images, const struct option_list *functions,
-		 struct record_filter *filters, int *n);
+		 const char *cpu_option, bool cpus, struct record_filter *filters, int *n);
 /*
  * A message for each filter whose image or function never came; true if that
  * was all of them, so that nothing was traced.

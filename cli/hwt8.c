@@ -41,7 +41,7 @@ static const struct option hwt8_opts[] = {
 	{ 'R', NULL, "fsroot", OPTION_STRING, AT(fsroot), "Look for binaries under this" },
 	{ 'r', .kind = OPTION_FLAG, .value = 1, AT(raw), .help = "Leave the trace undecoded" },
 	{ 's', NULL, "cpus", OPTION_STRING, AT(cpus), "Trace these CPUs" },
-	{ 't', NULL, "thread", OPTION_UINT, AT(thread), "This thread only: a tid or an index",
+	{ 't', NULL, "thread", OPTION_UINT, AT(thread), "This thread (CPU) only: its number or an index",
 	  .max = UINT32_MAX },
 	{ 'w', NULL, "file", OPTION_STRING, AT(file), "Write the listing, or the trace, to file" },
 	{ 0 }
@@ -137,7 +137,8 @@ static int record(const struct hwt8_values *v, char **operands, const char *outp
 		.ready_fd = -1,
 		.filters = filters,
 		.config = {
-			.rtit_ctl = PT_CTL_USER | PT_CTL_BRANCHEN | PT_CTL_TSCEN,
+			.rtit_ctl = PT_CTL_BRANCHEN | PT_CTL_TSCEN |
+				    (v->cpus ? PT_CTL_OS : PT_CTL_USER),
 			.psb_freq = 3,
 		},
 		.path = operands[0],
@@ -145,16 +146,23 @@ static int record(const struct hwt8_values *v, char **operands, const char *outp
 		.pid = (pid_t)v->pid,
 		.cmdline = command_line(),
 	};
+	const char *needs_kernel = v->pid ? "-P" : v->cpus ? "-s" : NULL;
 	struct hwt_host *host;
+	cpu_set_t cpus;
 	int err;
 
-	if (host_filters(&v->images, &v->functions, filters, &options.nfilters) ||
-	    host_open(&(struct hwt_host_options){ 0 }, v->pid ? "-P" : NULL, &host))
+	if (v->cpus) {
+		if (host_cpus("-s", v->cpus, &cpus))
+			return EXIT_FAILED;
+		options.cpus = &cpus;
+	}
+	if (host_filters(&v->images, &v->functions, "-s", v->cpus, filters, &options.nfilters) ||
+	    host_open(&(struct hwt_host_options){ 0 }, needs_kernel, &host))
 		return EXIT_FAILED;
 	err = host_record(host, &options, result);
 	hwt_host_close(host);
 	if (err && result->status == -1)
-		return v->pid ? EXIT_FAILED : host_failure_status(err, result);
+		return operands[0] ? host_failure_status(err, result) : EXIT_FAILED;
 	if (!err && host_filters_missed(filters, options.nfilters, result))
 		return EXIT_FAILED;
 	return err ? EXIT_FAILED : EXIT_OK;
@@ -177,17 +185,14 @@ static int record_and_list(const struct hwt8_values *v, struct listing *l, char 
 	if (status == EXIT_OK)
 		status = list_to(v, l, path, out);
 	unlink(path);
-	return status || v->pid ? status : host_exit_status(result.status);
+	return status || !operands[0] ? status : host_exit_status(result.status);
 }
 
-/* What needs a kernel host says so. */
 static int check(const struct hwt8_values *v, int noperands)
 {
-	if (v->pid && noperands)
-		return failure("either -P or a program");
-	if (v->cpus)
-		return failure("-s: the embedded host traces threads, not CPUs; CPU mode needs hwt.ko");
-	if (noperands == 0 && !v->pid)
+	if (v->pid && (noperands || v->cpus))
+		return failure("either -P or %s", v->cpus ? "-s" : "a program");
+	if (noperands == 0 && !v->pid && !v->cpus)
 		return failure("no program given; see hwt --help");
 	if (v->raw && !v->file)
 		return failure("-r needs -w file: where the undecoded trace goes");
@@ -221,7 +226,7 @@ static int hwt8_run(const struct command *self, void *values, int noperands,
 	if (!status && v->thread != NO_THREAD && result.bytes == 0)
 		return failure("%s: no trace of a thread %llu: %u ran", v->file,
 			       (unsigned long long)v->thread, result.threads);
-	return status || v->pid ? status : host_exit_status(result.status);
+	return status || !operands[0] ? status : host_exit_status(result.status);
 }
 
 const struct command hwt8_command = {

@@ -164,6 +164,7 @@ enum {
 	HWT_PART_REC,		/* struct hwt_rec */
 	HWT_PART_END,		/* the recording was closed in good order */
 	HWT_PART_SHOWN,		/* text with its NUL: what of the trace was asked for */
+	HWT_PART_SYMBOLS,	/* lines of /proc/kallsyms */
 };
 struct hwt_part_info {
 	uint32_t	version;	/* HWT_PART_VERSION */

@@ -73,6 +73,11 @@ int perfdata_write_trace(struct perfdata_writer *w, uint32_t pid, uint32_t buf_i
 			 uint64_t position, const void *bytes, size_t n,
 			 bool truncated, bool final);
 /*
+ * Symbols of the kernel that was traced, as lines of /proc/kallsyms; a later call adds
+ * to them.  EINVAL: more than 16 MiB at once.
+ */
+int perfdata_write_symbols(struct perfdata_writer *w, const char *text, size_t n);
+/*
  * The address filter in perf's syntax ("filter 0x1130/0x40@/bin/x", offsets in
  * the file), for decoders that must know where tracing stops.  Replaces the one
  * before.  ENAMETOOLONG: more than PERFDATA_FILTER_MAX - 1 bytes.
@@ -125,6 +130,7 @@ enum perfdata_type {
 	PERFDATA_ITRACE_START, PERFDATA_AUX, PERFDATA_AUXTRACE, PERFDATA_LOST,
 	PERFDATA_SWITCH, PERFDATA_TEXT_POKE,
 	PERFDATA_HWT,		/* our record: rec */
+	PERFDATA_SYMBOLS,	/* ours: lines of /proc/kallsyms */
 	PERFDATA_SKIPPED,	/* known or unknown, of no use here: raw_type */
 	PERFDATA_TYPE_MAX
 };
@@ -157,6 +163,7 @@ struct perfdata_event {
 			uint64_t data_offset;	/* of the bytes, in the file */
 		} auxtrace;
 		struct { uint64_t count; } lost;
+		struct { const char *text; size_t n; } symbols;	/* no NUL */
 		struct { bool out, preempt; } sched;	/* SWITCH */
 		struct {	/* TEXT_POKE: bytes holds the old ones, then the new */
 			uint64_t addr;

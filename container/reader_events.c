@@ -258,6 +258,12 @@ static int parse_event_type(struct perfdata *p, struct perfdata_event *ev, size_
 		reader_ours(p, p->part, part->total);
 	if (part->kind == HWT_PART_SHOWN && reader_shown(p, p->part, part->total))
 		return -ENOMEM;
+	if (part->kind == HWT_PART_SYMBOLS) {
+		ev->type = PERFDATA_SYMBOLS;
+		ev->symbols.text = (const char *)p->part;
+		ev->symbols.n = part->total;
+		return 1;
+	}
 	if (part->kind != HWT_PART_REC)
 		return 1;
 	if (hwt_rec_check(rec, part->total))

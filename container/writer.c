@@ -423,17 +423,27 @@ int perfdata_set_filter(struct perfdata_writer *w, const char *filter)
 	return w->error;
 }
 
-int perfdata_set_shown(struct perfdata_writer *w, const char *shown)
+static int put_text(struct perfdata_writer *w, uint32_t kind, const char *text, size_t n)
 {
-	size_t mark, size = strlen(shown) + 1;
+	size_t mark;
 
-	if (size > HWT_PART_MAX)
+	if (!n || n > HWT_PART_MAX)
 		return -EINVAL;
 	if (w->error)
 		return w->error;
 	mark = pdw_mark(w);
-	pdw_put_part(w, HWT_PART_SHOWN, shown, (uint32_t)size);
+	pdw_put_part(w, kind, text, (uint32_t)n);
 	return pdw_commit(w, mark);
+}
+
+int perfdata_set_shown(struct perfdata_writer *w, const char *shown)
+{
+	return put_text(w, HWT_PART_SHOWN, shown, strlen(shown) + 1);
+}
+
+int perfdata_write_symbols(struct perfdata_writer *w, const char *text, size_t n)
+{
+	return put_text(w, HWT_PART_SYMBOLS, text, n);
 }
 
 /* ---- the end ---- */

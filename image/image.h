@@ -56,6 +56,14 @@ void image_space_on_problem(struct image_space *s, image_problem_fn fn, void *ct
 /* Names from /tmp/perf-PID.map for code that no file holds; 0 (at first): none. */
 void image_space_set_pid(struct image_space *s, uint32_t pid);
 
+/* This is a kernel's: names where no file is are those of image_store_add_symbols. */
+void image_space_set_kernel(struct image_space *s);
+/*
+ * Adds symbols of the session's kernel: lines of /proc/kallsyms, copied; others are
+ * left out.  0 or -ENOMEM.
+ */
+int image_store_add_symbols(struct image_store *st, const char *text, size_t n);
+
 /* 0 or -ENOMEM, -EINVAL (wraps, zero length).  Strings and bytes are copied. */
 int image_space_map(struct image_space *s, struct image_moment from,
 		    const struct image_map *map);
@@ -134,6 +142,13 @@ bool image_view_line(struct image_view *v, uint64_t ip, struct image_line *out);
 struct image_range { uint64_t start, end; };
 int image_function_ranges(const char *path, const char *name,
 			  struct image_range *out, int max);
+/*
+ * As above, in the running kernel (module NULL) or one of its modules, as run-time
+ * addresses; path: NULL for /proc/kallsyms.  A symbol ends where the next one begins.
+ * -ENOENT: path cannot be read.
+ */
+int image_kernel_ranges(const char *path, const char *module, const char *name,
+			struct image_range *out, int max);
 /* Virtual address that file offset `pgoff` is loaded at (executable PT_LOAD). */
 int image_offset_to_vaddr(const char *path, uint64_t pgoff, uint64_t *vaddr);
 /* Build-id note of an ELF file: its size, 0: none, -errno. */

@@ -90,6 +90,7 @@ struct image_store {
 	uint32_t nmaps; /* perf maps read, for symbol ids */
 	struct image_string *strings[IMAGE_STRING_BUCKETS];
 	struct image_perf_map *perf_maps;
+	struct image_kallsyms *kallsyms; /* NULL: none added */
 };
 
 /* store.c; the caller holds the lock */
@@ -161,6 +162,10 @@ const struct image_sym *perfmap_find(struct image_store *st, uint32_t pid, uint6
 				     uint64_t *id);
 void perfmap_free(struct image_store *st);
 
+/* kallsyms.c: name, bounds and id of the symbol at or before ip */
+bool kallsyms_find(struct image_store *st, uint64_t ip, struct image_symbol *out);
+void kallsyms_free(struct image_store *st);
+
 /* ---- space.c ---- */
 enum change_kind { CHANGE_MAP, CHANGE_UNMAP, CHANGE_CLEAR, CHANGE_CODE };
 
@@ -192,6 +197,7 @@ struct image_space {
 	size_t nlog, room, inherited;
 	uint64_t version; /* bumped by an entry that is not the last */
 	uint32_t pid;	  /* 0: unknown */
+	bool kernel;	  /* names are the store's kernel symbols */
 	image_problem_fn problem;
 	void *problem_ctx;
 };

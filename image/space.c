@@ -68,6 +68,11 @@ void image_space_set_pid(struct image_space *s, uint32_t pid)
 	s->pid = pid;
 }
 
+void image_space_set_kernel(struct image_space *s)
+{
+	s->kernel = true;
+}
+
 size_t space_upto(const struct image_space *s, const struct image_moment *at)
 {
 	size_t lo = s->inherited, hi = s->nlog, mid;

@@ -43,6 +43,7 @@ void image_store_free(struct image_store *st)
 		file_close(f);
 	}
 	perfmap_free(st);
+	kallsyms_free(st);
 	for (i = 0; i < IMAGE_STRING_BUCKETS; i++) {
 		for (s = st->strings[i]; s; s = next) {
 			next = s->next;

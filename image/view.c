@@ -489,7 +489,8 @@ bool image_view_symbol(struct image_view *v, uint64_t ip, struct image_symbol *o
 			out->image = s->change->label;
 		else if (has_byte(find_page(v, ip), ip))
 			out->image = "[code]";
-		found = perf_symbol(v, ip, out);
+		found = v->space->kernel ? kallsyms_find(v->space->store, ip, out) :
+					   perf_symbol(v, ip, out);
 	}
 	pthread_mutex_unlock(&v->space->store->lock);
 	if (!found && !out->id)

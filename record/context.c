@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A context of hwt(4): one traced process. */
+/* A context of hwt(4): one traced process, or a set of CPUs. */
 #include "internal.h"
 
 #include <errno.h>
@@ -7,33 +7,82 @@
 #include <stdlib.h>
 #include <string.h>
 
+static uint32_t first_cpu(const cpu_set_t *cpus)
+{
+	uint32_t cpu = 0;
+
+	while (cpu < CPU_SETSIZE - 1 && !CPU_ISSET(cpu, cpus))
+		cpu++;
+	return cpu;
+}
+
+static int refused_thread(struct context *ctx, int err)
+{
+	struct recorder *r = ctx->r;
+
+	switch (err) {
+	case -EPERM:
+		return recorder_fail(r, err, "no permission to trace process %u: it must be yours and no more privileged than you, or you need CAP_PERFMON",
+				     ctx->pid);
+	case -EEXIST:
+		return recorder_fail(r, err, "process %u is being traced already", ctx->pid);
+	case -EBUSY:
+		return recorder_fail(r, err, "CPUs are being traced with '%s': processes cannot be at the same time",
+				     r->opt->backend);
+	}
+	return recorder_fail(r, err, "cannot trace process %u with '%s' and a buffer of %zu bytes: %s",
+			     ctx->pid, r->opt->backend, r->bufsize, strerror(-err));
+}
+
+static int refused_cpus(struct context *ctx, int err)
+{
+	struct recorder *r = ctx->r;
+
+	switch (err) {
+	case -EPERM:
+		return recorder_fail(r, err, "no permission to trace CPUs: kernel code takes CAP_PERFMON (root has it)");
+	case -ENXIO:
+		return recorder_fail(r, err, "one of these CPUs is not there or offline");
+	case -EBUSY:
+		return recorder_fail(r, err, "one of these CPUs, or a process, is being traced with '%s' already",
+				     r->opt->backend);
+	case -EOPNOTSUPP:
+		return recorder_fail(r, err, "'%s' cannot trace CPUs on the %s host", r->opt->backend,
+				     hwt_host_kind(r->opt->host));
+	}
+	return recorder_fail(r, err, "cannot trace these CPUs with '%s' and a buffer of %zu bytes each: %s",
+			     r->opt->backend, r->bufsize, strerror(-err));
+}
+
+/* The node that the context's requests go to: its first. */
+static int open_first(struct context *ctx, uint32_t d)
+{
+	char name[64];
+	int err;
+
+	snprintf(name, sizeof(name), "/dev/hwt_%d_%u", ctx->ident, d);
+	err = hwt_dev_open(ctx->r->opt->host, name, &ctx->dev);
+	return err ? recorder_fail(ctx->r, err, "%s: %s", name, strerror(-err)) : 0;
+}
+
 static int allocate(struct context *ctx)
 {
 	struct recorder *r = ctx->r;
 	struct hwt_alloc alloc = {
 		.bufsize = r->bufsize,
-		.mode = HWT_MODE_THREAD,
+		.mode = r->opt->cpus ? HWT_MODE_CPU : HWT_MODE_THREAD,
 		.pid = (pid_t)ctx->pid,
+		.cpu_map = (cpu_set_t *)(uintptr_t)r->opt->cpus,
+		.cpusetsize = r->opt->cpus ? sizeof(*r->opt->cpus) : 0,
 		.backend_name = r->opt->backend,
 		.ident = &ctx->ident,
 		.kqueue_fd = r->event_fd,
 	};
-	char name[64];
-	int err;
+	int err = hwt_dev_ioctl(r->hwt, HWT_IOC_ALLOC, &alloc);
 
-	err = hwt_dev_ioctl(r->hwt, HWT_IOC_ALLOC, &alloc);
-	if (err == -EPERM)
-		return recorder_fail(r, err, "no permission to trace process %u: it must be yours and no more privileged than you, or you need CAP_PERFMON",
-				     ctx->pid);
-	if (err == -EEXIST)
-		return recorder_fail(r, err, "process %u is being traced already", ctx->pid);
 	if (err)
-		return recorder_fail(r, err, "cannot trace process %u with '%s' and a buffer of %zu bytes: %s",
-				     ctx->pid, r->opt->backend, r->bufsize,
-				     strerror(-err));
-	snprintf(name, sizeof(name), "/dev/hwt_%d_%u", ctx->ident, ctx->pid);
-	err = hwt_dev_open(r->opt->host, name, &ctx->dev);
-	return err ? recorder_fail(r, err, "%s: %s", name, strerror(-err)) : 0;
+		return r->opt->cpus ? refused_cpus(ctx, err) : refused_thread(ctx, err);
+	return open_first(ctx, r->opt->cpus ? first_cpu(r->opt->cpus) : ctx->pid);
 }
 
 /*
@@ -158,6 +207,62 @@ int context_open(struct recorder *r, uint32_t pid, const struct context *parent)
 	ctx->next = r->contexts;
 	r->contexts = ctx;
 	r->result->processes++;
+	return 0;
+}
+
+static int open_cpu_buffers(struct context *ctx)
+{
+	const cpu_set_t *cpus = ctx->r->opt->cpus;
+	uint32_t cpu;
+	int err = 0;
+
+	for (cpu = 0; cpu < CPU_SETSIZE && !err; cpu++)
+		if (CPU_ISSET(cpu, cpus))
+			err = buffer_open(ctx, cpu);
+	return err;
+}
+
+/* The kernel is known by now: a function that is not in it is a mistake. */
+static int check_filters(struct recorder *r)
+{
+	const struct record_filter *f = r->opt->filters;
+	int i;
+
+	for (i = 0; i < r->opt->nfilters; i++)
+		if ((r->images_met & ~r->filters_met) >> i & 1 && f[i].function)
+			return recorder_fail(r, -ENOENT, "there is no function %s in %s",
+					     f[i].function, f[i].image ? f[i].image : "kernel");
+	return 0;
+}
+
+int context_open_cpus(struct recorder *r)
+{
+	struct context *ctx = calloc(1, sizeof(*ctx));
+	int err;
+
+	if (!ctx)
+		return -ENOMEM;
+	ctx->r = r;
+	err = allocate(ctx);
+	if (!err)
+		err = context_configure(ctx);
+	if (!err)
+		err = open_cpu_buffers(ctx);
+	if (!err)
+		err = kernel_symbols(r);
+	/* KERNEL records of all that is there; filters start with theirs. */
+	if (!err)
+		err = events_drain(ctx);
+	if (!err)
+		err = check_filters(r);
+	if (!err && r->opt->nfilters == 0)
+		err = context_start(ctx);
+	if (err) {
+		context_abandon(ctx);
+		return err;
+	}
+	r->symbols_of = r->kernel_objects;
+	r->contexts = ctx;
 	return 0;
 }
 

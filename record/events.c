@@ -115,6 +115,11 @@ static int on_fork(struct context *ctx, const struct hwt_rec *rec)
 	return context_wake(ctx, fork->child_tid);
 }
 
+static int on_kernel(struct context *ctx, const struct hwt_rec *rec)
+{
+	return kernel_object(ctx, rec);
+}
+
 static int on_lost(struct context *ctx, const struct hwt_rec *rec)
 {
 	const struct hwt_rec_lost *lost = payload(rec);
@@ -140,6 +145,7 @@ static const struct event_row {
 	[HWT_REC_THREAD_EXIT] = { sizeof(struct hwt_rec_thread), on_thread_exit },
 	[HWT_REC_FORK] = { sizeof(struct hwt_rec_fork), on_fork },
 	[HWT_REC_BUFFER] = { sizeof(struct hwt_rec_buffer), on_buffer },
+	[HWT_REC_KERNEL] = { sizeof(struct hwt_rec_kernel) + 1, on_kernel },
 	[HWT_REC_LOST] = { sizeof(struct hwt_rec_lost), on_lost },
 	[HWT_REC_EXIT] = { sizeof(struct hwt_rec_exit), on_exit_record },
 };

@@ -69,7 +69,7 @@ static int grow(struct context *ctx)
 }
 
 /* 1: added, 0: there already, or not in this mapping; -ENOMEM. */
-static int add_range(struct context *ctx, int filter, const struct hwt_rec_mmap *map,
+static int add_range(struct context *ctx, int filter, const struct filter_place *map,
 		     uint64_t start, uint64_t end)
 {
 	const struct filter_map *in;
@@ -88,31 +88,60 @@ static int add_range(struct context *ctx, int filter, const struct hwt_rec_mmap 
 	return 1;
 }
 
-/* 1: ranges were added, 0: none, -errno. */
-static int add_function(struct context *ctx, int filter, const struct hwt_rec_mmap *map)
+/* A function's n parts, as addresses that `bias` makes run-time ones. */
+static int add_parts(struct context *ctx, int filter, const struct filter_place *place,
+		     const struct ipf_range *part, int n, uint64_t bias)
 {
-	uint64_t start[RECORD_MAX_PARTS], end[RECORD_MAX_PARTS], vaddr;
-	const struct record_images *images = &ctx->r->opt->images;
-	const char *name = ctx->r->opt->filters[filter].function;
-	int n, i, added, any = 0;
+	int i, added, any = 0;
 
-	if (!name)
-		return add_range(ctx, filter, map, map->addr, map->addr + map->len - 1);
-	/* A file that cannot be read has no such function: the filter is missed. */
-	n = images->ranges(images->ctx, map->path, name, start, end, RECORD_MAX_PARTS);
-	if (n <= 0 || images->vaddr_of(images->ctx, map->path, map->pgoff, &vaddr))
-		return 0;
 	if (n > RECORD_MAX_PARTS)
 		return recorder_fail(ctx->r, -E2BIG, "%s in %s is in %d places; at most %d can be traced",
-				     name, map->path, n, RECORD_MAX_PARTS);
+				     ctx->r->opt->filters[filter].function,
+				     place->path[0] ? place->path : "the kernel", n,
+				     RECORD_MAX_PARTS);
 	for (i = 0; i < n; i++) {
-		added = add_range(ctx, filter, map, map->addr + (start[i] - vaddr),
-				  map->addr + (end[i] - vaddr));
+		added = add_range(ctx, filter, place, part[i].start + bias, part[i].end + bias);
 		if (added < 0)
 			return added;
 		any |= added;
 	}
 	return any;
+}
+
+/* 1: ranges were added, 0: none, -errno. */
+static int add_function(struct context *ctx, int filter, const struct hwt_rec_mmap *map)
+{
+	const struct filter_place place = { map->addr, map->len, map->pgoff, map->path };
+	const struct record_images *images = &ctx->r->opt->images;
+	const char *name = ctx->r->opt->filters[filter].function;
+	struct ipf_range part[RECORD_MAX_PARTS];
+	uint64_t vaddr;
+	int n;
+
+	if (!name)
+		return add_range(ctx, filter, &place, map->addr, map->addr + map->len - 1);
+	/* A file that cannot be read has no such function: the filter is missed. */
+	n = images->ranges(images->ctx, map->path, name, part, RECORD_MAX_PARTS);
+	if (n <= 0 || images->vaddr_of(images->ctx, map->path, map->pgoff, &vaddr))
+		return 0;
+	return add_parts(ctx, filter, &place, part, n, map->addr - vaddr);
+}
+
+/* Likewise, in an object of the kernel; its offsets are its addresses. */
+static int add_kernel_function(struct context *ctx, int filter, const char *module,
+			       const struct hwt_rec_kernel *object)
+{
+	const struct filter_place place = { object->addr, object->len, object->addr, "" };
+	const struct record_images *images = &ctx->r->opt->images;
+	const char *name = ctx->r->opt->filters[filter].function;
+	struct ipf_range part[RECORD_MAX_PARTS];
+	int n;
+
+	if (!name)
+		return add_range(ctx, filter, &place, object->addr,
+				 object->addr + object->len - 1);
+	n = images->kernel_ranges(images->ctx, module, name, part, RECORD_MAX_PARTS);
+	return n > 0 ? add_parts(ctx, filter, &place, part, n, 0) : 0;
 }
 
 /* The unit's ranges: what is wanted, or a few that cover it. */
@@ -186,6 +215,26 @@ int filter_map(struct context *ctx, const struct hwt_rec_mmap *map)
 			continue;
 		ctx->r->images_met |= 1ull << i;
 		added = add_function(ctx, i, map);
+		if (added < 0)
+			return added;
+		any |= added;
+	}
+	return any ? apply(ctx) : 0;
+}
+
+int filter_kernel(struct context *ctx, const struct hwt_rec_kernel *object)
+{
+	const struct record_options *opt = ctx->r->opt;
+	bool module = strcmp(object->path, "kernel") != 0;
+	const char *wants;
+	int i, added, any = 0;
+
+	for (i = 0; i < opt->nfilters; i++) {
+		wants = opt->filters[i].image ? opt->filters[i].image : "kernel";
+		if (strcmp(wants, object->path))
+			continue;
+		ctx->r->images_met |= 1ull << i;
+		added = add_kernel_function(ctx, i, module ? object->path : NULL, object);
 		if (added < 0)
 			return added;
 		any |= added;

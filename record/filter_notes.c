@@ -3,7 +3,7 @@
  * What the recording says of its filters, as bytes of files (in perf's syntax,
  * "filter 0x1130/0x40@/bin/x,..."): decoders ask what the unit let through,
  * where a range was left without an address; and where that is more than was
- * asked for, hwt shows only that.
+ * asked for, hwt shows only that.  Without a file they are the kernel's addresses.
  */
 #include "internal.h"
 
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const struct filter_map *filter_notes_map(struct recorder *r, const struct hwt_rec_mmap *map)
+const struct filter_map *filter_notes_map(struct recorder *r, const struct filter_place *map)
 {
 	size_t size = strlen(map->path) + 1;
 	struct filter_map *m;
@@ -127,9 +127,10 @@ static char *text_of(const struct filter_pieces *p)
 	if (!out)
 		return NULL;
 	for (i = 0; i < p->n; i++)
-		fprintf(out, "%sfilter %#llx/%#llx@%s", i ? "," : "",
+		fprintf(out, "%sfilter %#llx/%#llx%s%s", i ? "," : "",
 			(unsigned long long)p->item[i].offset,
-			(unsigned long long)p->item[i].len, p->item[i].path);
+			(unsigned long long)p->item[i].len,
+			p->item[i].path[0] ? "@" : "", p->item[i].path);
 	bad = ferror(out);
 	if (fclose(out) || bad) {
 		free(text);

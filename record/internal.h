@@ -9,19 +9,28 @@
 struct recorder;
 struct context;
 
-/* One thread's trace buffer, mapped. */
+/* A thread's or a CPU's trace buffer, mapped. */
 struct buffer {
 	struct buffer	*next;
 	struct context	*ctx;
 	struct hwt_dev	*dev;
 	const uint8_t	*map;
-	uint32_t	tid;
+	uint32_t	tid;		/* or CPU */
 	uint64_t	tail;		/* written to the file up to here */
 	uint64_t	events_lost;	/* as the last BUFFER record counted */
 	bool		gap;		/* one precedes the next bytes */
 };
 
-/* A mapping of a file in which filters found something; lives as long as the recorder. */
+/*
+ * What filters look for functions in: a mapping, or an object of the kernel (pgoff is
+ * addr then, and path "").
+ */
+struct filter_place {
+	uint64_t	addr, len, pgoff;
+	const char	*path;
+};
+
+/* A place in which filters found something; lives as long as the recorder. */
 struct filter_map {
 	struct filter_map *next;
 	uint64_t	addr, len, pgoff;
@@ -54,7 +63,7 @@ struct filter_notes {
 	bool		unplaced;	/* a unit's range reaches beyond a mapping */
 };
 
-/* A traced process. */
+/* A traced process, or the traced CPUs. */
 struct context {
 	struct context	*next;
 	struct recorder	*r;
@@ -62,7 +71,7 @@ struct context {
 	struct buffer	*buffers;
 	uint32_t	wake[32];	/* threads whose records are being handled */
 	int		nwake;
-	uint32_t	pid;
+	uint32_t	pid;		/* CPU mode: 0 */
 	int		ident;
 	bool		started;
 	bool		ended;		/* its EXIT was seen */
@@ -89,6 +98,8 @@ struct recorder {
 	bool		exec_pending;	/* it is not yet the program */
 	bool		told_ready;
 	bool		ended;		/* the target has */
+	uint32_t	kernel_objects;	/* KERNEL records that came */
+	uint32_t	symbols_of;	/* how many of them had come when symbols were saved */
 	uint64_t	images_met;	/* bit i: filter i's image was mapped */
 	uint64_t	filters_met;	/* bit i: filter i got a range */
 	struct filter_notes notes;
@@ -143,6 +154,8 @@ int buffer_finish(struct buffer *b, uint64_t end);
  * parent: whose forked child it is, or NULL.
  */
 int context_open(struct recorder *r, uint32_t pid, const struct context *parent);
+/* Likewise for options->cpus; kernel code and symbols are in the file before START. */
+int context_open_cpus(struct recorder *r);
 int context_configure(struct context *ctx);
 int context_start(struct context *ctx);
 int context_stop(struct context *ctx);
@@ -158,10 +171,16 @@ void context_abandon(struct context *ctx);
 /* events.c: takes all queued records of a context. -errno. */
 int events_drain(struct context *ctx);
 
+/* kernel.c: an object's code into the file, and its filters. -errno. */
+int kernel_object(struct context *ctx, const struct hwt_rec *rec);
+/* The symbols of all objects into the file. */
+int kernel_symbols(struct recorder *r);
+
 /* filter.c: the context's ranges after a change of its maps. -errno. */
 int filter_map(struct context *ctx, const struct hwt_rec_mmap *map);
 int filter_unmap(struct context *ctx, uint64_t addr, uint64_t len);
 int filter_exec(struct context *ctx);
+int filter_kernel(struct context *ctx, const struct hwt_rec_kernel *object);
 /* A child's ranges are its parent's. 0, -ENOMEM. */
 int filter_inherit(struct context *ctx, const struct context *parent);
 
@@ -178,7 +197,7 @@ int ranges_fit(struct ipf_range *range, int n, int max, bool *covering);
  */
 int filter_notes_update(struct context *ctx);
 /* NULL: no memory. */
-const struct filter_map *filter_notes_map(struct recorder *r, const struct hwt_rec_mmap *map);
+const struct filter_map *filter_notes_map(struct recorder *r, const struct filter_place *map);
 void filter_notes_free(struct recorder *r);
 
 #endif

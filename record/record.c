@@ -167,14 +167,18 @@ static int stop_all(struct recorder *r)
 	struct context *ctx;
 	int err;
 
-	if (r->opt->path)
+	if (r->opt->path && !r->opt->cpus)
 		return 0;
 	for (ctx = r->contexts; ctx; ctx = ctx->next) {
 		err = context_stop(ctx);
 		if (err && err != -ESRCH)
 			return err;
 	}
-	return drain_all(r);
+	err = drain_all(r);
+	/* A module that was loaded meanwhile has names, too. */
+	if (!err && r->symbols_of != r->kernel_objects)
+		err = kernel_symbols(r);
+	return err;
 }
 
 static int finish_all(struct recorder *r)
@@ -197,7 +201,8 @@ static int run_target(struct recorder *r)
 	if (!err)
 		err = open_output(r);
 	if (!err)
-		err = context_open(r, (uint32_t)r->pid, NULL);
+		err = r->opt->cpus ? context_open_cpus(r) :
+				     context_open(r, (uint32_t)r->pid, NULL);
 	if (!err)
 		err = target_release(r);
 	if (err) {
@@ -245,7 +250,8 @@ int record_run(const struct record_options *options, struct record_result *resul
 
 	*result = (struct record_result){ .status = -1 };
 	*error = NULL;
-	if (options->nfilters > 63 || !options->path == !options->pid)
+	if (options->nfilters > 63 || (options->path && options->pid) ||
+	    (options->cpus ? options->pid : !options->path && !options->pid))
 		return -EINVAL;
 	err = setup(&r);
 	if (!err) {

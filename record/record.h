@@ -17,7 +17,8 @@
 #include <hwt/libhwt.h>
 
 struct record_filter {		/* -i IMAGE -f FUNC */
-	const char	*image;		/* file name or path; NULL: the program */
+	const char	*image;		/* file name or path; NULL: the program;
+					   CPU mode: "kernel" (NULL) or a module */
 	const char	*function;	/* NULL: all of the image's code */
 };
 
@@ -28,9 +29,15 @@ struct record_images {
 	 * many there are (at most max are filled), 0: no such function, -errno.
 	 */
 	int (*ranges)(void *ctx, const char *path, const char *function,
-		      uint64_t *start, uint64_t *end, int max);
+		      struct ipf_range *out, int max);
 	/* The virtual address that file offset pgoff is loaded at. 0, -errno. */
 	int (*vaddr_of)(void *ctx, const char *path, uint64_t pgoff, uint64_t *vaddr);
+	/*
+	 * CPU mode: a function's run-time ranges, `end` inclusive; module: NULL for
+	 * the kernel itself.  As ranges.
+	 */
+	int (*kernel_ranges)(void *ctx, const char *module, const char *function,
+			     struct ipf_range *out, int max);
 	/* As struct perfdata_params has it; may be NULL. */
 	int (*build_id)(void *ctx, const char *path, uint8_t *out, size_t max);
 	void		*ctx;
@@ -57,6 +64,11 @@ struct record_options {
 	const char	*path;		/* program, or NULL: */
 	char *const	*argv;
 	pid_t		pid;		/* a process that runs; 0: path */
+	/*
+	 * CPU mode: these CPUs' kernel code instead, while the program runs (path), or
+	 * until *stop (no path).
+	 */
+	const cpu_set_t	*cpus;
 	const char *const *cmdline;	/* of hwt itself, for the header */
 	/*
 	 * Called with the target's pid before it runs, and with 0 when it has
@@ -78,7 +90,8 @@ struct record_result {
 	uint64_t	lost;		/* bytes overwritten or not kept */
 	uint64_t	gaps;		/* stops of the unit for want of room */
 	uint64_t	lost_records;
-	uint32_t	threads, processes;
+	uint32_t	threads, processes;	/* CPU mode: CPUs, and 0 */
+	bool		no_symbols;	/* the kernel shows us no addresses */
 	uint32_t	untraced;	/* processes that no context could be made for */
 	uint64_t	started_ns, ended_ns;	/* CLOCK_MONOTONIC */
 	bool		spawn_failed;	/* hwt_target_spawn refused the program */

@@ -24,6 +24,7 @@ int sink_open(struct sink *s, const struct record_options *opt,
 		.ncaps = query->ncaps,
 		.time_hz = query->time_hz,
 		.host = query->host,
+		.per_cpu = opt->cpus != NULL,
 		.build_id = opt->images.build_id,
 		.build_id_ctx = opt->images.ctx,
 	};
@@ -39,8 +40,10 @@ int sink_open(struct sink *s, const struct record_options *opt,
 
 void sink_thread(struct sink *s, uint32_t tid)
 {
-	if (s->raw_tid == 0 && (s->raw_thread == s->threads || s->raw_thread == tid))
+	if (!s->raw_found && (s->raw_thread == s->threads || s->raw_thread == tid)) {
 		s->raw_tid = tid;
+		s->raw_found = true;
+	}
 	s->threads++;
 }
 
@@ -76,13 +79,18 @@ int sink_trace(struct sink *s, uint32_t pid, uint32_t tid, uint64_t position,
 	if (s->perf)
 		err = perfdata_write_trace(s->perf, pid, tid, position, bytes, n, gap,
 					   final);
-	else if (s->raw_fd >= 0 && tid == s->raw_tid)
+	else if (s->raw_fd >= 0 && s->raw_found && tid == s->raw_tid)
 		err = write_raw(s, bytes, n);
 	else if (s->raw_fd >= 0)
 		return 0;
 	if (!err)
 		s->bytes += n;
 	return err;
+}
+
+int sink_symbols(struct sink *s, const char *text, size_t n)
+{
+	return s->perf ? perfdata_write_symbols(s->perf, text, n) : 0;
 }
 
 int sink_filter(struct sink *s, const char *text)

@@ -11,8 +11,9 @@ struct sink {
 	const char	*path;		/* for messages; NULL: nowhere */
 	struct perfdata_writer *perf;
 	int		raw_fd;		/* -1: none */
-	uint32_t	raw_thread;	/* index or tid */
-	uint32_t	raw_tid;	/* 0: not seen yet */
+	uint32_t	raw_thread;	/* index or tid (CPU) */
+	uint32_t	raw_tid;
+	bool		raw_found;	/* raw_tid is known */
 	uint32_t	threads;	/* seen so far */
 	uint64_t	bytes;
 };
@@ -25,6 +26,8 @@ void sink_thread(struct sink *s, uint32_t tid);
 int sink_record(struct sink *s, const struct hwt_rec *rec);
 int sink_trace(struct sink *s, uint32_t pid, uint32_t tid, uint64_t position,
 	       const void *bytes, size_t n, bool gap, bool final);
+/* Lines of /proc/kallsyms. */
+int sink_symbols(struct sink *s, const char *text, size_t n);
 /* Address filters as perf writes them: of the units, and what is to be shown. */
 int sink_filter(struct sink *s, const char *text);
 int sink_shown(struct sink *s, const char *text);

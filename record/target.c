@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What is recorded: a program that is started, or a process that runs already. */
+/*
+ * What is recorded: a program that is started, or a process that runs already; in CPU
+ * mode the CPUs, as long as a program runs, if there is one.
+ */
 #include "internal.h"
 
 #include <errno.h>
@@ -16,9 +19,11 @@ int target_begin(struct recorder *r)
 	if (opt->path) {
 		err = hwt_target_spawn(opt->host, opt->path, opt->argv, &r->pid, &r->error);
 		r->result->spawn_failed = err != 0;
-		r->exec_pending = !err && hwt_target_execs_late(opt->host);
+		r->exec_pending = !err && !opt->cpus && hwt_target_execs_late(opt->host);
 		return err;
 	}
+	if (!opt->pid)
+		return 0;
 	r->pid = opt->pid;
 	err = hwt_target_attach(opt->host, r->pid);
 	if (err == -EOPNOTSUPP)
@@ -54,7 +59,7 @@ int target_release(struct recorder *r)
 	err = hwt_target_run(r->opt->host, r->pid);
 	if (!err)
 		return 0;
-	r->result->spawn_failed = r->exec_pending;
+	r->result->spawn_failed = hwt_target_execs_late(r->opt->host);
 	return recorder_fail(r, err, "%s: %s", r->opt->path, strerror(-err));
 }
 
@@ -71,14 +76,14 @@ static void has_ended(struct recorder *r, int status)
 
 int target_fd(const struct recorder *r)
 {
-	return r->ended ? -1 : hwt_target_fd(r->opt->host, r->pid);
+	return r->ended || !r->pid ? -1 : hwt_target_fd(r->opt->host, r->pid);
 }
 
 void target_look(struct recorder *r)
 {
 	int status;
 
-	if (!r->ended && hwt_target_wait(r->opt->host, r->pid, 0, &status) == 1)
+	if (!r->ended && r->pid && hwt_target_wait(r->opt->host, r->pid, 0, &status) == 1)
 		has_ended(r, status);
 }
 
@@ -98,6 +103,8 @@ bool target_finished(const struct recorder *r)
 	/* What was attached to lives on without its trace. */
 	if (!r->opt->path && stop)
 		return true;
+	if (r->opt->cpus)
+		return r->ended || stop;
 	if (!r->ended)
 		return !r->opt->path && !r->contexts;
 	if (!r->contexts || stop)

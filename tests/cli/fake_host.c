@@ -267,6 +267,22 @@ static void step_die(struct hwt_host *h, struct fcontext *ctx, const struct fake
 	buffer_of(h, s->tid)->dead = true;
 }
 
+static void step_kernel(struct hwt_host *h, struct fcontext *ctx, const struct fake_step *s)
+{
+	struct hwt_rec_kernel rec = { s->addr, s->len };
+
+	queue(h, ctx, HWT_REC_KERNEL, 0, 0, &rec, sizeof(rec), s->path);
+}
+
+static void step_stop(struct hwt_host *h, struct fcontext *ctx, const struct fake_step *s)
+{
+	uint64_t one = 1;
+
+	*h->opt.stop = 1;
+	if (write(ctx->event_fd, &one, sizeof(one)) < 0)
+		abort();
+}
+
 static void (*const steps[])(struct hwt_host *h, struct fcontext *ctx,
 			     const struct fake_step *s) = {
 	[FAKE_THREAD] = step_thread,
@@ -279,6 +295,8 @@ static void (*const steps[])(struct hwt_host *h, struct fcontext *ctx,
 	[FAKE_GAP] = step_gap,
 	[FAKE_EXIT] = step_exit,
 	[FAKE_DIE] = step_die,
+	[FAKE_KERNEL] = step_kernel,
+	[FAKE_STOP] = step_stop,
 };
 
 static void step(struct hwt_host *h, const struct fake_step *s)
@@ -291,6 +309,16 @@ static void step(struct hwt_host *h, const struct fake_step *s)
 		steps[s->op](h, ctx, s);
 }
 
+/* In CPU mode ALLOC has told of the kernel. */
+static const struct fake_step *script_start(const struct hwt_host *h)
+{
+	const struct fake_step *s = h->opt.script;
+
+	while (h->opt.cpu_mode && s->op == FAKE_KERNEL)
+		s++;
+	return s;
+}
+
 static void *target(void *arg)
 {
 	struct hwt_host *h = arg;
@@ -299,10 +327,12 @@ static void *target(void *arg)
 	uint64_t one = 1;
 
 	pthread_mutex_lock(&h->lock);
-	for (s = h->opt.script; s->op != FAKE_END; s++) {
+	for (s = script_start(h); s->op != FAKE_END; s++) {
 		full = *s;
-		full.pid = full.pid ? full.pid : FAKE_PID;
-		full.tid = full.tid ? full.tid : full.pid;
+		if (!h->opt.cpu_mode) {
+			full.pid = full.pid ? full.pid : FAKE_PID;
+			full.tid = full.tid ? full.tid : full.pid;
+		}
 		step(h, &full);
 	}
 	h->ended = true;
@@ -345,7 +375,7 @@ int hwt_target_run(struct hwt_host *h, pid_t pid)
 	if (h->opt.run_error)
 		return h->opt.run_error;
 	pthread_mutex_lock(&h->lock);
-	ctx = context_of(h, FAKE_PID);
+	ctx = context_of(h, h->opt.cpu_mode ? 0 : FAKE_PID);
 	h->facts.ran = true;
 	h->facts.started_at_run = ctx && ctx->started;
 	h->running = true;
@@ -431,21 +461,49 @@ int hwt_dev_munmap(struct hwt_dev *dev, void *addr, size_t length)
 	return 0;
 }
 
+static void alloc_cpus(struct hwt_host *h, struct fcontext *ctx, const struct hwt_alloc *a)
+{
+	const struct fake_step *s;
+	uint32_t cpu;
+
+	for (cpu = 0; cpu < 8 * a->cpusetsize; cpu++)
+		if (CPU_ISSET_S(cpu, a->cpusetsize, a->cpu_map))
+			buffer_make(h, ctx, cpu);
+	for (s = h->opt.script; s->op == FAKE_KERNEL; s++)
+		step_kernel(h, ctx, s);
+}
+
+static int do_kernel_read(struct hwt_host *h, struct hwt_kernel_read *r)
+{
+	uint8_t *out = (uint8_t *)(uintptr_t)r->buf;
+
+	for (r->done = 0; r->done < r->len; r->done++) {
+		if (h->opt.unreadable && r->addr + r->done >= h->opt.unreadable)
+			break;
+		out[r->done] = fake_code(r->addr + r->done);
+	}
+	return r->done ? 0 : -ENOENT;
+}
+
 static int do_alloc(struct hwt_host *h, struct hwt_alloc *a)
 {
 	struct fcontext *ctx = &h->contexts[h->ncontexts];
 	struct hwt_rec_thread thread = { 0 };
 	const uint32_t *tid;
 
-	if ((uint32_t)a->pid == h->opt.alloc_fails_for)
+	if (a->pid && (uint32_t)a->pid == h->opt.alloc_fails_for)
 		return -ESRCH;
 	*ctx = (struct fcontext){
 		.pid = (uint32_t)a->pid, .ident = ++h->ncontexts,
 		.event_fd = a->kqueue_fd, .bufsize = a->bufsize,
 	};
 	ctx->queue = malloc(QUEUE_SIZE);
-	buffer_make(h, ctx, ctx->pid);
 	*a->ident = ctx->ident;
+	if (a->mode == HWT_MODE_CPU) {
+		alloc_cpus(h, ctx, a);
+		return 0;
+	}
+	buffer_make(h, ctx, ctx->pid);
 	for (tid = h->opt.existing; tid && *tid; tid++) {
 		thread.tid = *tid;
 		buffer_make(h, ctx, *tid);
@@ -544,7 +602,7 @@ static int dispatch(struct hwt_dev *dev, unsigned long request, void *arg)
 	case HWT_IOC_START:
 		h->facts.starts++;
 		dev->ctx->started = true;
-		if (!h->attached || h->running)
+		if ((!h->attached && !(h->opt.cpu_mode && h->opt.stop)) || h->running)
 			return 0;
 		h->running = true;
 		return -pthread_create(&h->thread, NULL, target, h);
@@ -557,6 +615,8 @@ static int dispatch(struct hwt_dev *dev, unsigned long request, void *arg)
 	case HWT_IOC_BUFPTR_GET:
 		*((struct hwt_bufptr_get *)arg)->data = dev->buffer->head;
 		return dev->buffer->dead ? -ESRCH : 0;
+	case HWT_IOC_KERNEL_READ:
+		return do_kernel_read(h, arg);
 	case HWT_IOC_SVC_BUF:
 		return do_svc(h, arg);
 	case HWT_IOC_WAKEUP_TID:

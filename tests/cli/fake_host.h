@@ -7,6 +7,7 @@
 #ifndef TESTS_CLI_FAKE_HOST_H
 #define TESTS_CLI_FAKE_HOST_H
 
+#include <signal.h>
 #include <hwt/libhwt.h>
 
 enum fake_op {
@@ -22,6 +23,8 @@ enum fake_op {
 	FAKE_GAP,		/* BUFFER record that counts n stops of tid */
 	FAKE_EXIT,		/* process pid's EXIT record */
 	FAKE_DIE,		/* the node of tid dies with it: BUFPTR_GET fails */
+	FAKE_KERNEL,		/* KERNEL record of path at addr, len */
+	FAKE_STOP,		/* the user's signal: *stop is set */
 };
 
 struct fake_step {
@@ -34,6 +37,11 @@ struct fake_step {
 
 /* Beyond what Linux gives to processes: a kill(2) of it must hit nobody. */
 #define FAKE_PID	0x7fff0000u
+/* The kernel's code: the byte at an address. */
+static inline uint8_t fake_code(uint64_t addr)
+{
+	return (uint8_t)(addr * 31u + (addr >> 12));
+}
 /* The byte at a position of a thread's stream. */
 static inline uint8_t fake_byte(uint32_t tid, uint64_t position)
 {
@@ -51,6 +59,10 @@ struct fake_options {
 	bool	late_exec;		/* hwt_target_execs_late; scripts begin with FAKE_EXEC */
 	int	run_error;		/* of hwt_target_run */
 	int	attach_error;		/* attached: the script runs from START on */
+	bool	cpu_mode;		/* the script's pids are all 0, its tids CPUs; KERNEL
+					   steps at its beginning are done by ALLOC */
+	volatile sig_atomic_t *stop;	/* what FAKE_STOP sets */
+	uint64_t unreadable;		/* kernel code from here on cannot be read */
 	const uint32_t *existing;	/* threads that an attached process has, ends with 0 */
 };
 struct hwt_host *fake_host_new(const struct fake_options *options);

@@ -38,14 +38,31 @@ int perfdata_create(const char *path, const struct perfdata_params *params,
 	if (fake_file.create_error)
 		return fake_file.create_error;
 	fake_file.created = true;
+	fake_file.per_cpu = params->per_cpu;
 	*out = (struct perfdata_writer *)&fake_file;
 	return 0;
+}
+
+static void take_code(const struct hwt_rec_code *c)
+{
+	uint32_t i;
+
+	for (i = 0; i < c->len; i++)
+		fake_file.code += c->bytes[i] == fake_code(c->addr + i);
+}
+
+int perfdata_write_symbols(struct perfdata_writer *w, const char *text, size_t n)
+{
+	fake_file.symbols += n;
+	return call();
 }
 
 int perfdata_write_record(struct perfdata_writer *w, const struct hwt_rec *rec)
 {
 	fake_file.records++;
 	fake_file.of_type[rec->type % 32]++;
+	if (rec->type == HWT_REC_CODE)
+		take_code((const struct hwt_rec_code *)(rec + 1));
 	return call();
 }
 

@@ -19,6 +19,9 @@ struct fake_file {
 	int		nstreams;
 	int		records, flushes;
 	int		of_type[32];	/* records */
+	uint64_t	code;		/* bytes of kernel code, all fake_code's */
+	uint64_t	symbols;	/* bytes of them */
+	bool		per_cpu;
 	bool		created, closed;
 	char		filter[256], shown[256];
 	/* Set before: creation fails, or writing does from the n-th call on. */

@@ -8,8 +8,8 @@
 #include "record_fixture.h"
 
 /* Functions of the images that the scripts map: ELF addresses. */
-static int ranges_of(void *ctx, const char *path, const char *function, uint64_t *start,
-		     uint64_t *end, int max)
+static int ranges_of(void *ctx, const char *path, const char *function,
+		     struct ipf_range *out, int max)
 {
 	static const struct { const char *path, *name; uint64_t start, end; } row[] = {
 		{ "/lib/a.so", "f", 0x1100, 0x11ff },
@@ -26,13 +26,23 @@ static int ranges_of(void *ctx, const char *path, const char *function, uint64_t
 	for (i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
 		if (strcmp(row[i].path, path) || strcmp(row[i].name, function))
 			continue;
-		if (n < max) {
-			start[n] = row[i].start;
-			end[n] = row[i].end;
-		}
+		if (n < max)
+			out[n] = (struct ipf_range){ row[i].start, row[i].end };
 		n++;
 	}
 	return n;
+}
+
+static int kernel_ranges_of(void *ctx, const char *module, const char *function,
+			    struct ipf_range *out, int max)
+{
+	bool in_kernel = strcmp(function, "schedule") == 0 && !module;
+
+	if (!in_kernel && (strcmp(function, "hello") || !module || strcmp(module, "mod")))
+		return 0;
+	out->start = in_kernel ? KERNEL_TEXT + 0x100 : KERNEL_MOD + 0x10;
+	out->end = out->start + 0x3f;
+	return 1;
 }
 
 static int vaddr_of(void *ctx, const char *path, uint64_t pgoff, uint64_t *vaddr)
@@ -45,7 +55,8 @@ struct record_options recorder_defaults(void)
 {
 	return (struct record_options){
 		.backend = "pt", .output = "x", .bufsize = 16 * KIB, .ready_fd = -1,
-		.images = { .ranges = ranges_of, .vaddr_of = vaddr_of },
+		.images = { .ranges = ranges_of, .vaddr_of = vaddr_of,
+			    .kernel_ranges = kernel_ranges_of },
 		.config = { .rtit_ctl = PT_CTL_USER | PT_CTL_BRANCHEN },
 		.path = "/bin/prog",
 	};

@@ -10,6 +10,8 @@
 #define KIB	1024u
 #define PID	FAKE_PID
 #define T(n)	(FAKE_PID + (n))
+#define KERNEL_TEXT	0xffffffff81000000ull	/* has schedule */
+#define KERNEL_MOD	0xffffffffc0000000ull	/* "mod" has hello */
 
 struct recorder_run {
 	struct record_options opt;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Option tables: one row a command line. */
+#include "cli/cpus.h"
 #include "cli/options.h"
 
 #include <errno.h>
@@ -182,6 +183,30 @@ static void finds_help(void **state)
 	}
 }
 
+static void lists_of_cpus(void **state)
+{
+	static const struct { const char *text; int err; uint64_t want; } row[] = {
+		{ "0", 0, 0x1 }, { "3", 0, 0x8 }, { "0-3", 0, 0xf }, { "0-1,5,7-7", 0, 0xa3 },
+		{ "1,1", 0, 0x2 }, { "", -EINVAL, 0 }, { ",", -EINVAL, 0 }, { "1,", -EINVAL, 0 },
+		{ "-1", -EINVAL, 0 }, { "3-1", -EINVAL, 0 }, { "1-", -EINVAL, 0 }, { "a", -EINVAL, 0 },
+		{ "1 2", -EINVAL, 0 }, { "+1", -EINVAL, 0 }, { "0x1", -EINVAL, 0 }, { "1024", -ERANGE, 0 },
+		{ "0-99999999999999999999", -ERANGE, 0 },
+	};
+	cpu_set_t set;
+	uint64_t got;
+	size_t i;
+	int cpu;
+
+	for (i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
+		assert_int_equal(cpus_parse(row[i].text, &set), row[i].err);
+		if (row[i].err)
+			continue;
+		for (got = 0, cpu = 0; cpu < 64; cpu++)
+			got |= (uint64_t)!!CPU_ISSET(cpu, &set) << cpu;
+		assert_int_equal(got, row[i].want);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -189,6 +214,7 @@ int main(void)
 		cmocka_unit_test(refuses),
 		cmocka_unit_test(keeps_every_list_item),
 		cmocka_unit_test(finds_help),
+		cmocka_unit_test(lists_of_cpus),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

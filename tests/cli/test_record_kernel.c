@@ -184,6 +184,152 @@ static void attaching_fails(void **state)
 	}
 }
 
+/* ---- CPU mode ---- */
+
+static struct recorder_run record_cpus(const struct fake_options *fake,
+				       const struct record_filter *filters, int n)
+{
+	struct recorder_run t = { .opt = recorder_defaults() };
+	cpu_set_t cpus;
+
+	CPU_ZERO(&cpus);
+	CPU_SET(1, &cpus);
+	CPU_SET(3, &cpus);
+	t.opt.cpus = &cpus;
+	t.opt.config.rtit_ctl = PT_CTL_OS | PT_CTL_BRANCHEN;
+	t.opt.filters = filters;
+	t.opt.nfilters = n;
+	if (fake->stop) {
+		*fake->stop = 0;
+		t.opt.path = NULL;
+		t.opt.stop = fake->stop;
+	}
+	run_recorder(&t, fake);
+	return t;
+}
+
+#define KERNEL								\
+	{ FAKE_KERNEL, .addr = KERNEL_TEXT, .len = 3u << 20, .path = "kernel" },	\
+	{ FAKE_KERNEL, .addr = KERNEL_MOD, .len = 4096 + 16, .path = "mod" }
+
+static const struct fake_step two_cpus[] = {
+	KERNEL,
+	{ FAKE_TRACE, .tid = 1, .n = 100 * KIB }, { FAKE_TRACE, .tid = 3, .n = 30 },
+	{ FAKE_GAP, .tid = 3, .n = 2 }, { FAKE_TRACE, .tid = 3, .n = 5 },
+	{ .op = FAKE_END }
+};
+
+static void cpus_while_a_program_runs(void **state)
+{
+	struct recorder_run t = record_cpus(&(struct fake_options){ .script = two_cpus,
+		.cpu_mode = true, .late_exec = true, .status = 0x300 }, NULL, 0);
+
+	assert_int_equal(t.err, 0);
+	assert_int_equal(t.result.status, 0x300);
+	assert_true(t.facts.started_at_run);
+	assert_int_equal(t.facts.starts, 1);
+	assert_int_equal(t.facts.stops, 1);
+	assert_int_equal(t.result.threads, 2);
+	assert_int_equal(t.result.processes, 0);
+	assert_int_equal(t.result.gaps, 2);
+	assert_true(fake_file.per_cpu);
+	assert_int_equal(fake_file.code, (3u << 20) + 4096 + 16);
+	expect_stream(1, 100 * KIB, 0);
+	expect_stream(3, 35, 1);
+}
+
+static void cpus_until_stopped(void **state)
+{
+	static const struct fake_step script[] = {
+		KERNEL, { FAKE_TRACE, .tid = 1, .n = 10 },
+		/* A module is loaded, the last part of which goes away meanwhile. */
+		{ FAKE_KERNEL, .addr = KERNEL_MOD + 0x10000, .len = 4096, .path = "late" },
+		{ FAKE_TRACE, .tid = 1, .n = 10 }, { .op = FAKE_STOP }, { .op = FAKE_END }
+	};
+	struct recorder_run t = record_cpus(&(struct fake_options){ .script = script,
+		.cpu_mode = true, .stop = &stop_flag,
+		.unreadable = KERNEL_MOD + 0x10000 + 100 }, NULL, 0);
+
+	assert_int_equal(t.err, 0);
+	assert_false(t.facts.ran);
+	assert_int_equal(t.facts.stops, 1);
+	assert_int_equal(fake_file.code, (3u << 20) + 4096 + 16 + 100);
+	expect_stream(1, 20, 0);
+}
+
+static void filters_in_the_kernel(void **state)
+{
+	static const struct {
+		struct record_filter filter;
+		uint64_t start, end;
+		const char *text;
+	} row[] = {
+		{ { "kernel", "schedule" }, KERNEL_TEXT + 0x100, KERNEL_TEXT + 0x13f,
+		  "filter 0xffffffff81000100/0x40" },
+		{ { NULL, "schedule" }, KERNEL_TEXT + 0x100, KERNEL_TEXT + 0x13f,
+		  "filter 0xffffffff81000100/0x40" },
+		{ { "mod", "hello" }, KERNEL_MOD + 0x10, KERNEL_MOD + 0x4f,
+		  "filter 0xffffffffc0000010/0x40" },
+		{ { "mod", NULL }, KERNEL_MOD, KERNEL_MOD + 4096 + 15,
+		  "filter 0xffffffffc0000000/0x1010" },
+	};
+	struct recorder_run t;
+	size_t i;
+
+	for (i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
+		fresh_file(NULL);
+		t = record_cpus(&(struct fake_options){ .script = two_cpus, .cpu_mode = true },
+				&row[i].filter, 1);
+		assert_int_equal(t.err, 0);
+		assert_int_equal(t.facts.last_config.nranges, 1);
+		assert_int_equal(t.facts.last_config.ip_ranges[0].start, row[i].start);
+		assert_int_equal(t.facts.last_config.ip_ranges[0].end, row[i].end);
+		assert_true(t.facts.started_at_run);
+		assert_string_equal(fake_file.filter, row[i].text);
+		assert_int_equal(t.result.filters_missed, 0);
+	}
+}
+
+/* A typing mistake is told before anything runs; a module may yet be loaded. */
+static void functions_that_are_not_there(void **state)
+{
+	static const struct record_filter none = { "kernel", "shedule" };
+	static const struct record_filter later = { "later", "f" };
+	struct recorder_run t;
+
+	t = record_cpus(&(struct fake_options){ .script = two_cpus, .cpu_mode = true }, &none, 1);
+	assert_int_equal(t.err, -ENOENT);
+	assert_non_null(strstr(t.error, "shedule"));
+	assert_int_equal(t.facts.starts, 0);
+	fresh_file(NULL);
+	t = record_cpus(&(struct fake_options){ .script = two_cpus, .cpu_mode = true }, &later, 1);
+	assert_int_equal(t.err, 0);
+	assert_int_equal(t.result.images_missed, 1);
+	assert_int_equal(t.facts.starts, 0);
+}
+
+static void cpus_refused(void **state)
+{
+	static const struct { int err; const char *text; } row[] = {
+		{ -EPERM, "CAP_PERFMON" }, { -ENXIO, "offline" }, { -EBUSY, "already" },
+		{ -EOPNOTSUPP, "cannot trace CPUs" },
+	};
+	struct recorder_run t;
+	size_t i;
+
+	for (i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
+		t = record_cpus(&(struct fake_options){ .script = two_cpus, .cpu_mode = true,
+			.fail_ioctl = HWT_IOC_ALLOC, .fail_with = row[i].err }, NULL, 0);
+		assert_int_equal(t.err, row[i].err);
+		assert_non_null(strstr(t.error, row[i].text));
+		assert_int_equal(t.facts.starts, 0);
+	}
+	t = record_cpus(&(struct fake_options){ .script = two_cpus, .cpu_mode = true,
+		.fail_ioctl = HWT_IOC_KERNEL_READ, .fail_with = -EPERM }, NULL, 0);
+	assert_int_equal(t.err, -EPERM);
+	assert_non_null(strstr(t.error, "code of kernel"));
+}
+
 #define TEST(fn)	cmocka_unit_test_setup(fn, fresh_file)
 int main(void)
 {
@@ -196,6 +342,11 @@ int main(void)
 		TEST(what_it_had_before),
 		TEST(stopped_by_the_user),
 		TEST(attaching_fails),
+		TEST(cpus_while_a_program_runs),
+		TEST(cpus_until_stopped),
+		TEST(filters_in_the_kernel),
+		TEST(functions_that_are_not_there),
+		TEST(cpus_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

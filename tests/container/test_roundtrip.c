@@ -233,6 +233,35 @@ static void test_large_code(void **state)
 	free(code);
 }
 
+static void test_symbols(void **state)
+{
+	const size_t sizes[] = {1, 65000, 200000};
+	char *path = temp_file(), *text = malloc(200000);
+	struct perfdata_writer *w = must_create(path);
+	struct perfdata_event ev;
+	struct perfdata *p;
+	size_t i;
+
+	for (i = 0; i < 200000; i++)
+		text[i] = (char)('a' + i % 23);
+	assert_int_equal(perfdata_write_symbols(w, text, 0), -EINVAL);
+	assert_int_equal(perfdata_write_symbols(w, text, (16u << 20) + 1), -EINVAL);
+	for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
+		assert_int_equal(perfdata_write_symbols(w, text, sizes[i]), 0);
+	assert_int_equal(perfdata_close(w), 0);
+	p = must_open(path);
+	for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		do
+			assert_int_equal(next_event(p, &ev), 1);
+		while (ev.type != PERFDATA_SYMBOLS);
+		assert_int_equal(ev.symbols.n, sizes[i]);
+		assert_memory_equal(ev.symbols.text, text, sizes[i]);
+	}
+	perfdata_close_reader(p);
+	temp_remove(path);
+	free(text);
+}
+
 static void test_malformed(void **state)
 {
 	char *path = temp_file();
@@ -346,6 +375,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_every_record), cmocka_unit_test(test_perf_fields),
 		cmocka_unit_test(test_large_code),   cmocka_unit_test(test_malformed),
+		cmocka_unit_test(test_symbols),
 		cmocka_unit_test(test_info),	     cmocka_unit_test(test_clock),
 	};
 
