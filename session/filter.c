@@ -19,42 +19,55 @@ void filter_free(struct filter *f)
 	*f = (struct filter){};
 }
 
-/* A number and the character behind it; false: that is not what is there. */
-static bool number(const char **at, char behind, uint64_t *value)
+static bool number(const char **at, uint64_t *value)
 {
 	char *end;
 
 	errno = 0;
 	*value = strtoull(*at, &end, 0);
-	if (errno || end == *at || *end != behind)
+	if (errno || end == *at)
 		return false;
-	*at = end + 1;
+	*at = end;
 	return true;
+}
+
+/* "@path", with *at behind it then; or nothing: 0. */
+static int parse_path(const char **at, char **path)
+{
+	const char *end = *at;
+
+	*path = NULL;
+	if (**at == '@') {
+		end = strstr(*at, NEXT);
+		if (!end)
+			end = *at + strlen(*at);
+		*path = strndup(*at + 1, (size_t)(end - *at - 1));
+		if (!*path)
+			return -ENOMEM;
+	}
+	*at = *end == ',' ? end + 1 : end;
+	return 0;
 }
 
 /* One piece at *at, which goes behind it: 1, 0: it is no such thing, -ENOMEM. */
 static int parse_piece(struct filter *f, const char **at)
 {
 	struct filter_piece piece = {};
-	const char *end;
 	int ret;
 
 	if (strncmp(*at, WORD, strlen(WORD)))
 		return 0;
 	*at += strlen(WORD);
-	if (!number(at, '/', &piece.offset) || !number(at, '@', &piece.len))
+	if (!number(at, &piece.offset) || *(*at)++ != '/' || !number(at, &piece.len) ||
+	    (**at && **at != '@' && **at != ','))
 		return 0;
-	end = strstr(*at, NEXT);
-	if (!end)
-		end = *at + strlen(*at);
 	ret = session_grow((void **)&f->piece, f->n, &f->room, sizeof(*f->piece));
 	if (ret)
 		return ret;
-	piece.path = strndup(*at, (size_t)(end - *at));
-	if (!piece.path)
-		return -ENOMEM;
+	ret = parse_path(at, &piece.path);
+	if (ret)
+		return ret;
 	f->piece[f->n++] = piece;
-	*at = *end ? end + 1 : end;
 	return 1;
 }
 
@@ -89,7 +102,11 @@ void filter_place(const struct filter *f, struct image_view *v, struct filter_ra
 {
 	size_t i;
 
-	for (i = 0; i < f->n; i++)
-		image_view_places(v, f->piece[i].path, f->piece[i].offset, f->piece[i].len,
-				  add, out);
+	for (i = 0; i < f->n; i++) {
+		if (f->piece[i].path)
+			image_view_places(v, f->piece[i].path, f->piece[i].offset,
+					  f->piece[i].len, add, out);
+		else if (f->piece[i].len)
+			add(out, f->piece[i].offset, f->piece[i].len);
+	}
 }

@@ -7,17 +7,16 @@
 #include "../image/image.h"
 
 struct filter_piece {
-	char		*path;
+	char		*path;		/* NULL: offset is an address of the kernel */
 	uint64_t	offset, len;
 };
-/* "filter 0x1130/0x40@/bin/x,filter ..." taken apart. */
+/* "filter 0x1130/0x40@/bin/x,filter 0xffffffff81000000/0x40,..." taken apart. */
 struct filter {
 	struct filter_piece *piece;
 	size_t		n, room;
 };
 /*
- * 0, or -ENOMEM.  Text with anything else in it (start and stop filters, kernel
- * addresses) gives no pieces: it does not say which addresses were traced.
+ * 0, or -ENOMEM.  Text with anything else in it (start and stop filters) gives no pieces: it does not say which addresses were traced.
  */
 int filter_parse(struct filter *f, const char *text);
 void filter_free(struct filter *f);

@@ -152,7 +152,10 @@ static int index_event(struct hwt_session *s, const struct perfdata_event *ev,
 		index_aux(s, ev);
 		return 0;
 	case PERFDATA_AUXTRACE:
+		s->tracing = true;
 		return index_auxtrace(s, ev);
+	case PERFDATA_SYMBOLS:
+		return image_store_add_symbols(s->store, ev->symbols.text, ev->symbols.n);
 	case PERFDATA_LOST:
 		if (!s->info.ours)
 			s->info.lost_records += ev->lost.count;

@@ -10,9 +10,26 @@
 #include <string.h>
 #include "session_priv.h"
 
-/* Everything of a generation, whatever the time. */
-static struct image_moment end_of(uint64_t generation)
+/*
+ * From when on a change holds.  The kernel host counts no generations: there time is
+ * the order.
+ */
+static struct image_moment from(const struct hwt_session *s, struct session_process *p,
+				const struct hwt_rec *rec)
 {
+	if (!s->by_time)
+		return (struct image_moment){rec->generation, 0};
+	if (rec->time > p->last_change)
+		p->last_change = rec->time;
+	return (struct image_moment){0, rec->time};
+}
+
+/* Everything up to the record: of its generation, whatever the time. */
+static struct image_moment upto(const struct hwt_session *s, const struct hwt_rec *rec,
+				uint64_t generation)
+{
+	if (s->by_time)
+		return (struct image_moment){0, rec->time};
 	return (struct image_moment){generation, UINT64_MAX};
 }
 
@@ -61,7 +78,7 @@ static int on_mmap(struct hwt_session *s, const struct hwt_rec *rec,
 		.build_id = build_id,
 		.build_id_size = build_id_size,
 	};
-	return image_space_map(p->space, (struct image_moment){rec->generation, 0}, &map);
+	return image_space_map(p->space, from(s, p, rec), &map);
 }
 
 static int on_munmap(struct hwt_session *s, const struct hwt_rec *rec)
@@ -71,9 +88,7 @@ static int on_munmap(struct hwt_session *s, const struct hwt_rec *rec)
 
 	if (!m)
 		return -EINVAL;
-	return p ? image_space_unmap(p->space, (struct image_moment){rec->generation, 0},
-				     m->addr, m->len)
-		 : -ENOMEM;
+	return p ? image_space_unmap(p->space, from(s, p, rec), m->addr, m->len) : -ENOMEM;
 }
 
 static int on_code(struct hwt_session *s, const struct hwt_rec *rec)
@@ -83,8 +98,7 @@ static int on_code(struct hwt_session *s, const struct hwt_rec *rec)
 
 	if (!c || c->len > rec->size - sizeof(*rec) - sizeof(*c))
 		return -EINVAL;
-	return p ? image_space_code(p->space, (struct image_moment){rec->generation, 0},
-				    c->addr, c->bytes, c->len)
+	return p ? image_space_code(p->space, from(s, p, rec), c->addr, c->bytes, c->len)
 		 : -ENOMEM;
 }
 
@@ -129,7 +143,7 @@ static int on_exec(struct hwt_session *s, const struct hwt_rec *rec)
 }
 
 static int new_thread(struct hwt_session *s, uint32_t pid, uint32_t tid,
-		      struct image_space *space, uint64_t generation, const char *name)
+		      struct image_space *space, struct image_moment at, const char *name)
 {
 	struct hwt_stream *st = index_add_stream(s, pid, tid, -1);
 
@@ -137,7 +151,8 @@ static int new_thread(struct hwt_session *s, uint32_t pid, uint32_t tid,
 		return -ENOMEM;
 	if (name)
 		memcpy(st->name, name, sizeof(st->name));
-	return index_add_switch(st, 0, space, end_of(generation));
+	st->process = index_process(s, pid);
+	return index_add_switch(st, 0, space, at);
 }
 
 static int on_thread_create(struct hwt_session *s, const struct hwt_rec *rec)
@@ -154,7 +169,7 @@ static int on_thread_create(struct hwt_session *s, const struct hwt_rec *rec)
 	st = idmap_get(&s->tids, t->tid);
 	if (st && st->info.pid == rec->pid && !st->info.exited)
 		return 0;
-	return new_thread(s, rec->pid, t->tid, p->space, rec->generation,
+	return new_thread(s, rec->pid, t->tid, p->space, upto(s, rec, rec->generation),
 			  creator ? creator->name : NULL);
 }
 
@@ -198,12 +213,13 @@ static int on_fork(struct hwt_session *s, const struct hwt_rec *rec)
 		return -ENOMEM;
 	child = index_process(s, f->child_pid);
 	space = session_add_space(
-		s, image_space_fork(parent->space, end_of(rec->generation)),
+		s, image_space_fork(parent->space, upto(s, rec, rec->generation)),
 		f->child_pid);
 	if (!child || !space)
 		return -ENOMEM;
 	child->space = space;
-	return new_thread(s, f->child_pid, f->child_tid, space, 0, st ? st->name : NULL);
+	return new_thread(s, f->child_pid, f->child_tid, space, upto(s, rec, 0),
+			  st ? st->name : NULL);
 }
 
 static int on_exit(struct hwt_session *s, const struct hwt_rec *rec)
@@ -233,6 +249,11 @@ static int on_buffer(struct hwt_session *s, const struct hwt_rec *rec)
 	if (!b)
 		return -EINVAL;
 	st = idmap_get(rec->cpu < 0 ? &s->tids : &s->cpus, b->buf_id);
+	if (!st && rec->cpu >= 0) {
+		st = index_add_stream(s, 0, 0, rec->cpu);
+		if (!st)
+			return -ENOMEM;
+	}
 	/* `lost` is bytes where a ring wrapped, times that the unit lost data else. */
 	if (st && !(b->flags & HWT_BUF_WRAPPED))
 		st->full_stops = b->lost > st->full_stops ? b->lost : st->full_stops;
@@ -260,7 +281,10 @@ static int act(struct hwt_session *s, const struct hwt_rec *rec, const uint8_t *
 	case HWT_REC_EXEC:
 		return on_exec(s, rec);
 	case HWT_REC_CODE:
-		return on_code(s, rec);
+		return rec->pid ? on_code(s, rec) : index_kernel(s, rec);
+	case HWT_REC_KERNEL:
+	case HWT_REC_TEXT_POKE:
+		return index_kernel(s, rec);
 	case HWT_REC_THREAD_CREATE:
 		return on_thread_create(s, rec);
 	case HWT_REC_THREAD_EXIT:
@@ -312,5 +336,5 @@ int index_hwt(struct hwt_session *s, const struct hwt_rec *rec, const uint8_t *b
 	g = rec->type == HWT_REC_GENERATION ? payload(rec, sizeof(*g)) : NULL;
 	if (g && g->generation > generation)
 		generation = g->generation;
-	return index_add_switch(st, rec->position, p->space, end_of(generation));
+	return index_add_switch(st, rec->position, p->space, upto(s, rec, generation));
 }

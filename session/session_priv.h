@@ -24,7 +24,7 @@ struct session_process {
 	struct session_process *next;
 	uint32_t	pid;
 	struct image_space *space;	/* what the process has now, while indexing */
-	uint64_t	last_change;	/* time of its latest, in ticks (foreign files) */
+	uint64_t	last_change;	/* time of its latest, in ticks (where that is the order) */
 };
 
 struct session_space {
@@ -32,7 +32,7 @@ struct session_space {
 	struct image_space *space;
 };
 
-/* From `time` on, a CPU runs that process (foreign CPU recordings). */
+/* From `time` on, a CPU runs that process (CPU recordings of perf's). */
 struct cpu_switch {
 	uint64_t	time;		/* ticks */
 	struct session_process *process;
@@ -43,7 +43,7 @@ struct stream_chunk {
 	uint64_t	data_offset;	/* in the file */
 };
 
-/* Finds TSC packets ahead of the decoder (foreign files). */
+/* Finds TSC packets ahead of the decoder (where time is the order). */
 struct stream_clock {
 	uint64_t	position;	/* of what is looked at next */
 	uint64_t	cut, tsc;	/* the last one found: its position and value */
@@ -71,7 +71,7 @@ struct hwt_stream {
 	/* Decoding; NULL decoder: not begun. */
 	struct pt_decoder *decoder;
 	struct image_view *view;
-	struct image_view *ahead;	/* foreign: what is mapped by the stretch's end */
+	struct image_view *ahead;	/* by time: what is mapped by the stretch's end */
 	struct image_space *space;	/* that the views are of */
 	struct image_moment at;
 	uint64_t	position;	/* of the next byte to feed */
@@ -105,6 +105,10 @@ struct hwt_session {
 	struct filter	traced, shown;	/* by the unit; of that, what was asked for */
 	struct session_space *spaces;
 	struct image_space *nowhere;	/* empty */
+	struct image_space *kernel;	/* NULL: none was recorded */
+	uint64_t	kernel_change;	/* time of its latest, in ticks */
+	bool		by_time;	/* ours, of a kernel: it counts no generations */
+	bool		tracing;	/* trace bytes were met in the file */
 	struct session_process *processes;
 	struct idmap	pids, tids, queues, cpus;	/* to process, stream, stream, stream */
 	struct hwt_stream **streams;
@@ -141,8 +145,18 @@ int index_perf(struct hwt_session *s, const struct perfdata_event *ev);
 /* raw.c */
 int raw_open(struct hwt_session *s, const struct hwt_session_options *o, char **error);
 
-/* foreign.c: where to cut a stream so that its images can change by time. */
-uint64_t foreign_cut(struct hwt_stream *st, struct image_space **space,
-		     struct image_moment *begin, struct image_moment *end);
+/* index_kernel.c: KERNEL, TEXT_POKE, and CODE of no process. */
+int index_kernel(struct hwt_session *s, const struct hwt_rec *rec);
+struct image_space *index_kernel_space(struct hwt_session *s);
+
+/*
+ * bytime.c: the position at which a stream is to be cut next, and the times of the
+ * stretch before it.  changes: none after this time, so that no cut is needed.
+ */
+uint64_t bytime_cut(struct hwt_stream *st, uint64_t changes, struct image_moment *begin,
+		    struct image_moment *end);
+/* Whose code a CPU runs at `time`, and when that changes last. */
+struct image_space *bytime_cpu(struct hwt_stream *st, uint64_t time);
+uint64_t bytime_cpu_changes(const struct hwt_stream *st);
 
 #endif

@@ -142,21 +142,14 @@ static int place_filters(struct hwt_stream *st)
 	return traced.failed || st->shown.failed ? -ENOMEM : 0;
 }
 
-/* Foreign: by time, with a look ahead. */
-static int follow_time(struct hwt_stream *st, uint64_t *limit)
+/* What is mapped by the stretch's end, where nothing is at its beginning. */
+static int look_ahead(struct hwt_stream *st, const struct image_space *before,
+		      struct image_moment end)
 {
-	struct image_moment begin, end;
-	struct image_space *space, *before = st->space;
-	int ret;
-
-	*limit = foreign_cut(st, &space, &begin, &end);
-	ret = move_view(st, space, begin);
-	if (ret < 0)
-		return ret;
-	if (space != before) {
+	if (st->space != before) {
 		image_view_free(st->ahead);
-		st->ahead = space ? image_view_new(space) : NULL;
-		if (space && !st->ahead)
+		st->ahead = st->space ? image_view_new(st->space) : NULL;
+		if (st->space && !st->ahead)
 			return -ENOMEM;
 	}
 	if (!st->ahead)
@@ -166,6 +159,57 @@ static int follow_time(struct hwt_stream *st, uint64_t *limit)
 	return place_filters(st);
 }
 
+/* By time: a CPU's code, or that of a process in a recording made elsewhere. */
+static int follow_time(struct hwt_stream *st, uint64_t *limit)
+{
+	const struct image_space *before = st->space;
+	struct session_process *p = st->process;
+	bool cpu = st->info.cpu >= 0;
+	struct image_moment begin, end;
+	struct image_space *space;
+	int ret;
+
+	*limit = bytime_cut(st, cpu ? bytime_cpu_changes(st) : p ? p->last_change : 0,
+			    &begin, &end);
+	space = cpu ? bytime_cpu(st, begin.time) : p ? p->space : NULL;
+	ret = move_view(st, space, begin);
+	return ret < 0 ? ret : look_ahead(st, before, end);
+}
+
+/* The last switch of the thread's own at st->position; *limit: the next one. */
+static void own_switches(struct hwt_stream *st, struct image_space **space,
+			 struct image_moment *at, uint64_t *limit)
+{
+	while (st->next_switch < st->nswitches &&
+	       st->switches[st->next_switch].position <= st->position) {
+		*space = st->switches[st->next_switch].space;
+		*at = st->switches[st->next_switch].at;
+		st->next_switch++;
+	}
+	*limit = st->next_switch < st->nswitches ? st->switches[st->next_switch].position
+						 : UINT64_MAX;
+}
+
+/*
+ * A thread on a kernel: where its own changes are in its stream is known, and when
+ * the others' were.
+ */
+static int follow_both(struct hwt_stream *st, uint64_t *limit)
+{
+	const struct image_space *before = st->space;
+	struct image_space *space = st->space;
+	struct image_moment at = st->at, begin, end;
+	uint64_t cut;
+	int ret;
+
+	own_switches(st, &space, &at, limit);
+	cut = bytime_cut(st, st->process ? st->process->last_change : 0, &begin, &end);
+	if (cut < *limit)
+		*limit = cut;
+	ret = move_view(st, space, begin.time > at.time ? begin : at);
+	return ret < 0 ? ret : look_ahead(st, before, end);
+}
+
 /* Moves the view to what holds at st->position; *limit: up to where. */
 static int follow_image(struct hwt_stream *st, uint64_t *limit)
 {
@@ -173,16 +217,11 @@ static int follow_image(struct hwt_stream *st, uint64_t *limit)
 	struct image_moment at = st->at;
 	int ret;
 
-	if (st->session->file && !st->session->info.ours)
+	if (st->info.cpu >= 0 || (st->session->file && !st->session->info.ours))
 		return follow_time(st, limit);
-	while (st->next_switch < st->nswitches &&
-	       st->switches[st->next_switch].position <= st->position) {
-		space = st->switches[st->next_switch].space;
-		at = st->switches[st->next_switch].at;
-		st->next_switch++;
-	}
-	*limit = st->next_switch < st->nswitches ? st->switches[st->next_switch].position
-						 : UINT64_MAX;
+	if (st->session->by_time)
+		return follow_both(st, limit);
+	own_switches(st, &space, &at, limit);
 	ret = move_view(st, space, at);
 	return ret > 0 ? place_filters(st) : ret;
 }

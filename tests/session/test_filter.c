@@ -19,7 +19,9 @@ static void texts(void **state)
 		{"filter 0x10/0x20@/bin/x,filter 16/32@/a,b@c", 2},
 		{"filter 0x10/0x20@/bin/x,stop 0x10@/bin/x", 1}, /* a strange name */
 		{"start 0x10@/bin/x", 0},
-		{"filter 0xffffffff81000000/0x20", 0},
+		{"filter 0xffffffff81000000/0x20", 1},
+		{"filter 0xffffffff81000000/0x20,filter 0x30/0x40@/a", 2},
+		{"filter 0xffffffff81000000/0x20;", 0},
 		{"filter 0x10@/bin/x", 0},
 		{"filter /@", 0},
 		{"filter 0x1ffffffffffffffff/1@x", 0},

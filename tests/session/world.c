@@ -49,24 +49,28 @@ static size_t all(const uint8_t *bytes, size_t n)
 	return n;
 }
 
-void world_begin(struct world *w, bool tsc)
+static void begin(struct world *w, enum world_kind kind, bool tsc)
 {
 	static const char *const argv[] = {"prog", "arg", NULL};
 	static const char *const names[] = {"a", "b", "c"};
 	struct perfdata_params p = {
 		.backend = "pt",
 		.argv = argv,
-		.rtit_ctl =
-			RTIT_CTL_USER | RTIT_CTL_BRANCHEN | (tsc ? RTIT_CTL_TSCEN : 0),
+		.rtit_ctl = (kind == WORLD_CPUS ? RTIT_CTL_OS : RTIT_CTL_USER) |
+			    RTIT_CTL_BRANCHEN | (tsc ? RTIT_CTL_TSCEN : 0),
 		.caps = pt_unit_default_caps,
 		.ncaps = 8,
 		.time_hz = 1000000000,
-		.host = "embedded",
+		.per_cpu = kind == WORLD_CPUS,
+		.host = kind == WORLD_EMBEDDED ? "embedded" : "kernel",
 		.whole_packets = all,
 	};
 	int i;
 
 	memset(w, 0, sizeof(*w));
+	w->kind = kind;
+	w->main = kind == WORLD_CPUS ? KERNEL_MAIN : MAIN_ADDR;
+	w->lib = kind == WORLD_CPUS ? KERNEL_LIB : LIB_ADDR;
 	make_file(w->main_path, "main", main_code, sizeof(main_code));
 	for (i = 0; i < LIB_MAX; i++)
 		make_file(w->lib_path[i], names[i], libs[i].code, libs[i].n);
@@ -74,6 +78,22 @@ void world_begin(struct world *w, bool tsc)
 	close(mkstemp(w->path));
 	w->tsc = tsc ? 1000000 : 0;
 	assert_int_equal(perfdata_create(w->path, &p, &w->writer), 0);
+}
+
+void world_begin(struct world *w, bool tsc)
+{
+	begin(w, WORLD_EMBEDDED, tsc);
+}
+
+void world_begin_kind(struct world *w, enum world_kind kind)
+{
+	begin(w, kind, true);
+}
+
+const uint8_t *world_main(size_t *n)
+{
+	*n = sizeof(main_code);
+	return main_code;
 }
 
 void world_close(struct world *w)
@@ -110,18 +130,21 @@ void world_thread_begin(struct world *w, struct world_thread *t, uint32_t pid,
 			uint32_t tid)
 {
 	struct pt_unit_host host = {.ctx = t, .memory = memory, .interrupt = interrupt};
-	uint64_t ctl = RTIT_CTL_USER | RTIT_CTL_BRANCHEN | RTIT_CTL_TRACEEN;
+	bool cpu = w->kind == WORLD_CPUS;
+	uint64_t ctl = (cpu ? RTIT_CTL_OS : RTIT_CTL_USER) | RTIT_CTL_BRANCHEN |
+		       RTIT_CTL_TRACEEN;
 
 	memset(t, 0, sizeof(*t));
 	t->pid = pid;
 	t->tid = tid;
+	t->main = w->main;
 	t->dram = calloc(1, DRAM_SIZE);
 	t->unit = malloc(pt_unit_size());
 	pt_unit_init(t->unit, &t->regs, NULL, &host);
 	assert_int_equal(pt_unit_wrmsr(t->unit, MSR_RTIT_OUTPUT_BASE, 0), 0);
 	assert_int_equal(pt_unit_wrmsr(t->unit, MSR_RTIT_OUTPUT_MASK_PTRS, DRAM_SIZE - 1),
 			 0);
-	pt_unit_set_context(t->unit, 3, 0x1000, MAIN_ADDR);
+	pt_unit_set_context(t->unit, cpu ? 0 : 3, 0x1000, w->main);
 	if (w->tsc) {
 		pt_unit_set_tsc(t->unit, ++w->tsc);
 		ctl |= RTIT_CTL_TSCEN;
@@ -167,10 +190,9 @@ void world_run(struct world *w, struct world_thread *t, enum lib lib, int rounds
 	int i;
 
 	for (i = 0; i < rounds; i++) {
-		feed(t, MAIN_ADDR, 1, two, RUN_CALL_IND, 0, LIB_ADDR);
-		feed(t, LIB_ADDR, libs[lib].ninsn, libs[lib].len, RUN_RET, 0,
-		     MAIN_ADDR + 2);
-		feed(t, MAIN_ADDR + 2, 2, nop_jmp, RUN_JMP, MAIN_ADDR, MAIN_ADDR);
+		feed(t, w->main, 1, two, RUN_CALL_IND, 0, w->lib);
+		feed(t, w->lib, libs[lib].ninsn, libs[lib].len, RUN_RET, 0, w->main + 2);
+		feed(t, w->main + 2, 2, nop_jmp, RUN_JMP, w->main, w->main);
 	}
 }
 
@@ -181,7 +203,7 @@ static uint64_t position(const struct world_thread *t)
 
 uint64_t world_stop(struct world_thread *t)
 {
-	pt_unit_break(t->unit, MAIN_ADDR);
+	pt_unit_break(t->unit, t->main);
 	return position(t);
 }
 
@@ -195,7 +217,7 @@ void world_go(struct world *w, struct world_thread *t)
 {
 	if (w->tsc)
 		pt_unit_set_tsc(t->unit, w->tsc += 1000);
-	pt_unit_resume(t->unit, MAIN_ADDR);
+	pt_unit_resume(t->unit, t->main);
 }
 
 void world_drain(struct world *w, struct world_thread *t, bool drop)
@@ -210,25 +232,49 @@ void world_drain(struct world *w, struct world_thread *t, bool drop)
 	t->written = to;
 }
 
-void world_record(struct world *w, struct world_thread *t, enum hwt_rec_type type,
-		  const void *payload, size_t n)
+static void put(struct world *w, const struct hwt_rec *head, const void *payload, size_t n)
 {
-	size_t size = (sizeof(struct hwt_rec) + n + 7) & ~7ull;
+	size_t size = (sizeof(*head) + n + 7) & ~7ull;
 	struct hwt_rec *rec = calloc(1, size);
 
-	*rec = (struct hwt_rec){
-		.size = (uint32_t)size,
-		.type = (uint16_t)type,
-		.time = w->tsc,
-		.pid = t->pid,
-		.tid = t->tid,
-		.cpu = -1,
-		.generation = (uint32_t)t->generation,
-		.position = position(t),
-	};
+	*rec = *head;
+	rec->size = (uint32_t)size;
+	rec->time = w->tsc;
 	memcpy(rec + 1, payload, n);
 	assert_int_equal(perfdata_write_record(w->writer, rec), 0);
 	free(rec);
+}
+
+void world_record(struct world *w, struct world_thread *t, enum hwt_rec_type type,
+		  const void *payload, size_t n)
+{
+	struct hwt_rec head = {
+		.type = (uint16_t)type,
+		.pid = t->pid,
+		.tid = t->tid,
+		.cpu = w->kind == WORLD_CPUS ? (int32_t)t->tid : -1,
+		.generation = w->kind == WORLD_EMBEDDED ? (uint32_t)t->generation : 0,
+		.position = position(t),
+	};
+
+	put(w, &head, payload, n);
+}
+
+void world_kernel_record(struct world *w, enum hwt_rec_type type, const void *payload, size_t n)
+{
+	put(w, &(struct hwt_rec){.type = (uint16_t)type, .cpu = -1}, payload, n);
+}
+
+void world_kernel_code(struct world *w, enum hwt_rec_type type, uint64_t addr,
+		       const void *bytes, uint32_t n)
+{
+	struct {
+		struct hwt_rec_code c;
+		uint8_t bytes[64];
+	} p = {.c = {.addr = addr, .len = n}};
+
+	memcpy(p.bytes, bytes, n);
+	world_kernel_record(w, type, &p, sizeof(p.c) + n);
 }
 
 void world_mmap(struct world *w, struct world_thread *t, uint64_t addr, uint64_t len,

@@ -6,6 +6,9 @@
  *
  *	0x400000	main: call *%rax; nop; jmp main
  *	0x10000000	what it calls: one of several, at one address
+ *
+ * WORLD_CPUS: the same code in the kernel, at addresses of its, on CPUs that tid
+ * numbers.
  */
 #ifndef TESTS_SESSION_WORLD_H
 #define TESTS_SESSION_WORLD_H
@@ -19,11 +22,21 @@
 
 enum lib { LIB_A, LIB_B, LIB_C, LIB_MAX };
 
+#define KERNEL_MAIN	0xffffffff81000000ull
+#define KERNEL_LIB	0xffffffff81800000ull
+
+enum world_kind {
+	WORLD_EMBEDDED,
+	WORLD_KERNEL,	/* of the kernel host: threads, no generations */
+	WORLD_CPUS,	/* of the kernel host: CPUs */
+};
+
 struct world_thread {
 	uint32_t	pid, tid;
 	struct pt_unit	*unit;
 	struct pt_regs_file regs;
 	uint8_t		*dram;
+	uint64_t	main;		/* its code */
 	uint64_t	written;	/* bytes given to the recording */
 	uint64_t	generation;
 	uint64_t	*ip;
@@ -31,6 +44,8 @@ struct world_thread {
 };
 
 struct world {
+	enum world_kind	kind;
+	uint64_t	main, lib;	/* addresses */
 	struct perfdata_writer *writer;
 	char		path[64];
 	char		main_path[64], lib_path[LIB_MAX][64];
@@ -39,6 +54,8 @@ struct world {
 
 /* Files with code, and a recording begun.  tsc: TSC packets on. */
 void world_begin(struct world *w, bool tsc);
+/* Likewise, of that kind, with TSC. */
+void world_begin_kind(struct world *w, enum world_kind kind);
 /* The recording is whole; the files stay until world_end. */
 void world_close(struct world *w);
 void world_end(struct world *w);
@@ -63,6 +80,12 @@ void world_mmap(struct world *w, struct world_thread *t, uint64_t addr, uint64_t
 void world_munmap(struct world *w, struct world_thread *t, uint64_t addr, uint64_t len);
 void world_code(struct world *w, struct world_thread *t, uint64_t addr, const void *bytes,
 		uint32_t n);
+/* A record of the kernel's own, with a payload. */
+void world_kernel_record(struct world *w, enum hwt_rec_type type, const void *payload, size_t n);
+/* Code of the kernel: CODE, or TEXT_POKE. */
+void world_kernel_code(struct world *w, enum hwt_rec_type type, uint64_t addr,
+		       const void *bytes, uint32_t n);
+const uint8_t *world_main(size_t *n);
 /* The code bytes of a library, and how many. */
 const uint8_t *world_lib(enum lib lib, size_t *n);
 

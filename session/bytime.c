@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Recordings made elsewhere: only time tells which code stood where.  The
- * stream is cut at its TSC packets (in every PSB+, and where tracing is
- * enabled).  A stretch between two of them is decoded with what was mapped at
- * its beginning; where nothing was, with what is mapped by its end, for new
- * code goes to empty places far more often than it replaces other code.  A
- * CPU's process is the one that it ran at the stretch's beginning.  So a process
- * switch or a replaced mapping inside a stretch takes effect at its end; what
- * ran in between may decode with errors, never unsaid.
+ * Recordings of which only time tells which code stood where: those made elsewhere,
+ * the kernel's code, and processes that a kernel ran.  The stream is cut at its TSC
+ * packets (in every PSB+, and where tracing is enabled).  A stretch between two of
+ * them is decoded with what was mapped at its beginning; where nothing was, with what
+ * is mapped by its end, for new code goes to empty places far more often than it
+ * replaces other code.  A CPU's process is the one that it ran at the stretch's
+ * beginning.  So a process switch or a replaced mapping inside a stretch takes effect
+ * at its end; what ran in between may decode with errors, never unsaid.
  */
 #include <string.h>
 #include "session_priv.h"
@@ -102,34 +102,35 @@ static void next_tsc(struct hwt_stream *st)
 	c->tsc = UINT64_MAX;
 }
 
-static struct session_process *process_at(struct hwt_stream *st, uint64_t tsc)
+struct image_space *bytime_cpu(struct hwt_stream *st, uint64_t time)
 {
-	while (st->next_cpu < st->ncpus && st->cpus[st->next_cpu].time <= tsc)
+	while (st->next_cpu < st->ncpus && st->cpus[st->next_cpu].time <= time)
 		st->next_cpu++;
 	if (st->next_cpu)
-		return st->cpus[st->next_cpu - 1].process;
-	return st->ncpus ? st->cpus[0].process : NULL;
+		return st->cpus[st->next_cpu - 1].process->space;
+	return st->ncpus ? st->cpus[0].process->space : st->session->kernel;
 }
 
-uint64_t foreign_cut(struct hwt_stream *st, struct image_space **space,
-		     struct image_moment *begin, struct image_moment *end)
+uint64_t bytime_cpu_changes(const struct hwt_stream *st)
+{
+	return st->ncpus ? UINT64_MAX : st->session->kernel_change;
+}
+
+uint64_t bytime_cut(struct hwt_stream *st, uint64_t changes, struct image_moment *begin,
+		    struct image_moment *end)
 {
 	struct stream_clock *c = &st->clock;
-	struct session_process *p = st->process;
 
 	while (c->cut <= st->position && !c->ended) {
 		c->begin = c->tsc;
 		/* Nothing changes any more: no need to look at packets. */
-		if (st->info.cpu < 0 && p && c->begin >= p->last_change) {
+		if (c->begin >= changes) {
 			c->ended = true;
 			c->cut = c->tsc = UINT64_MAX;
 		} else {
 			next_tsc(st);
 		}
 	}
-	if (st->info.cpu >= 0)
-		p = process_at(st, c->begin);
-	*space = p ? p->space : NULL;
 	*begin = (struct image_moment){0, c->begin};
 	*end = (struct image_moment){0, c->tsc};
 	return c->cut;
