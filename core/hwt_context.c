@@ -301,6 +301,8 @@ static void context_free(struct hwt_context *ctx)
 		hwt_thread_free(thr);
 	}
 	hwt_cpu_free(ctx);
+	if (ctx->kernel_hooks && core->ops->kernel_done)
+		core->ops->kernel_done(core->host);
 	if (ctx->target)
 		core->ops->target_put(core->host, ctx->target);
 	if (ctx->event)

@@ -38,6 +38,7 @@ struct hwt_context {
 	bool			dying, running, configured, exited;
 	bool			full;		/* SVC_BUF came: buffers are no rings */
 	bool			kernel;		/* has KERNEL records: wants TEXT_POKE */
+	bool			kernel_hooks;	/* host's kernel_done is due */
 	uint32_t		pause;		/* HWT_PAUSE_* */
 	uint32_t		start_seq, config_seq;
 	void			*config;	/* backend's checked object */

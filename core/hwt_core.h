@@ -114,7 +114,8 @@ struct hwt_hook_map {		/* MMAP; munmap and mprotect use addr, len, prot */
 
 /*
  * old_tid called execve, at->tid (the pid) goes on; all other threads end.
- * at->unit: where it goes on.
+ * at->unit: where it goes on.  If the owner may not trace it any more
+ * (host's target_allowed), the context ends with an EXIT record.
  */
 int hwt_hook_exec(struct hwt_core *core, const struct hwt_hook_where *at,
 		  int old_tid, const char *path, uint64_t addr, uint64_t base);
@@ -155,6 +156,9 @@ int hwt_hook_exit(struct hwt_core *core, const struct hwt_hook_where *at,
 /* Kernel objects and patched kernel text, for contexts that trace the kernel. */
 int hwt_hook_kernel(struct hwt_core *core, struct hwt_context *ctx, uint64_t addr,
 		    uint64_t len, const char *path);
+/* The same, for all of them: an object that came after their ALLOC. */
+void hwt_hook_kernel_new(struct hwt_core *core, uint64_t addr, uint64_t len,
+			 const char *path);
 int hwt_hook_text_poke(struct hwt_core *core, uint64_t addr, const void *bytes,
 		       uint32_t len);
 
@@ -167,6 +171,12 @@ int hwt_hook_room(struct hwt_core *core, int pid);
  */
 void hwt_hook_switch_in(struct hwt_core *core, int pid, int tid, int unit);
 void hwt_hook_switch_out(struct hwt_core *core, int pid, int tid, int unit);
+/*
+ * CPU mode: the CPU goes offline, or is back; called on that CPU.  Its trace
+ * stops, and goes on in the same buffer with a sync point.
+ */
+void hwt_hook_cpu_offline(struct hwt_core *core, int cpu);
+void hwt_hook_cpu_online(struct hwt_core *core, int cpu);
 /*
  * The unit's interrupt.  HWT_IRQ_* bits; with HWT_IRQ_FULL and may_hold the
  * host keeps the vCPU until hwt_hook_irq_resume says 0 (-EAGAIN: no room yet).
@@ -184,6 +194,8 @@ int hwt_hook_irq_resume(struct hwt_core *core, int pid, int tid, int unit);
  */
 int hwt_hook_pause_wait(struct hwt_core *core, int pid, int tid);
 bool hwt_hook_is_paused(struct hwt_core *core, int pid, int tid);
+/* The host cannot hold the thread: its pause is over. */
+void hwt_hook_pause_cancel(struct hwt_core *core, int pid, int tid);
 /*
  * Called, from any context, whenever a pause ended, room appeared in a record
  * queue, or SVC_BUF gave space back: hosts that hold threads look again.

@@ -212,6 +212,29 @@ int hwt_cpu_irq(struct hwt_core *core, int unit)
 	return bits;
 }
 
+/* The next START or CPU begins with a sync point. */
+void hwt_hook_cpu_offline(struct hwt_core *core, int cpu)
+{
+	struct hwt_cpu *c;
+	int n = 0;
+
+	while ((c = cpu_nth(core, cpu, n++)) != NULL) {
+		hwt_buffer_restart(&c->buf);
+		hwt_context_leave(c->ctx);
+	}
+}
+
+void hwt_hook_cpu_online(struct hwt_core *core, int cpu)
+{
+	struct hwt_cpu *c;
+	int n = 0;
+
+	while ((c = cpu_nth(core, cpu, n++)) != NULL) {
+		hwt_buffer_sync(&c->buf, cpu);
+		hwt_context_leave(c->ctx);
+	}
+}
+
 int hwt_cpu_irq_resume(struct hwt_core *core, int unit)
 {
 	struct hwt_cpu *c;

@@ -225,6 +225,18 @@ static struct hwt_context *kernel_nth(struct hwt_core *core, int n)
 	return c;
 }
 
+void hwt_hook_kernel_new(struct hwt_core *core, uint64_t addr, uint64_t len,
+			 const char *path)
+{
+	struct hwt_context *ctx;
+	int n;
+
+	for (n = 0; (ctx = kernel_nth(core, n)) != NULL; n++) {
+		hwt_hook_kernel(core, ctx, addr, len, path);
+		hwt_context_leave(ctx);
+	}
+}
+
 static int poke(struct hwt_context *ctx, uint64_t addr, const void *bytes, uint32_t len)
 {
 	struct hwt_hook_where at = {.unit = -1};
@@ -274,6 +286,26 @@ bool hwt_hook_is_paused(struct hwt_core *core, int pid, int tid)
 	paused = thread_paused(ctx, tid);
 	hwt_context_leave(ctx);
 	return paused;
+}
+
+/* A pause in pid's own context. */
+static void pause_end(struct hwt_context *ctx, int tid)
+{
+	struct hwt_thread *thr = hwt_thread_lookup(ctx, tid);
+
+	if (thr)
+		hwt_pause_end(&ctx->queue, &thr->pause, false);
+}
+
+void hwt_hook_pause_cancel(struct hwt_core *core, int pid, int tid)
+{
+	struct hwt_context *ctx = hwt_contexthash_lookup(core, pid);
+
+	hwt_child_wake(core, NULL, pid, tid, false);
+	if (!ctx)
+		return;
+	pause_end(ctx, tid);
+	hwt_context_leave(ctx);
 }
 
 int hwt_hook_pause_wait(struct hwt_core *core, int pid, int tid)

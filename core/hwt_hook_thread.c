@@ -203,26 +203,35 @@ static void threads_finish(struct hwt_context *ctx, const struct hwt_hook_where 
 	}
 }
 
-int hwt_hook_exit(struct hwt_core *core, const struct hwt_hook_where *at, int status)
+/* No hook of the process comes to ctx any more; the EXIT record is its last. */
+static void context_exit(struct hwt_context *ctx, struct hwt_thread *thr,
+			 const struct hwt_hook_where *at, uint16_t rec_flags, int status)
 {
-	struct hwt_thread *thr;
-	struct hwt_context *ctx = enter(core, at->pid, at->tid, &thr);
 	hwt_irqflags_t flags;
 	struct hwt_rec rec;
 
-	if (hwt_child_wake(core, NULL, at->pid, 0, false))
-		hwt_core_wakeup(core);
-	if (!ctx)
-		return 0;
 	threads_finish(ctx, at);
 	hwt_spin_lock(&ctx->lock, flags);
 	ctx->exited = true;
 	hwt_spin_unlock(&ctx->lock, flags);
 	hwt_hook_header(ctx, thr, at, HWT_REC_EXIT, &rec);
+	rec.flags = rec_flags;
 	hwt_record_exit(ctx, &rec, status);
 	/* The pid may come again for another process. */
 	hwt_contexthash_remove(ctx);
-	hwt_core_wakeup(core);
+	hwt_core_wakeup(ctx->core);
+}
+
+int hwt_hook_exit(struct hwt_core *core, const struct hwt_hook_where *at, int status)
+{
+	struct hwt_thread *thr;
+	struct hwt_context *ctx = enter(core, at->pid, at->tid, &thr);
+
+	if (hwt_child_wake(core, NULL, at->pid, 0, false))
+		hwt_core_wakeup(core);
+	if (!ctx)
+		return 0;
+	context_exit(ctx, thr, at, 0, status);
 	hwt_context_leave(ctx);
 	return HWT_HOOK_TRACED;
 }
@@ -261,6 +270,13 @@ static struct hwt_thread *exec_thread(struct hwt_context *ctx,
 	return thr;
 }
 
+static bool is_allowed(struct hwt_context *ctx)
+{
+	const struct hwt_host_ops *ops = ctx->core->ops;
+
+	return !ops->target_allowed || ops->target_allowed(ctx->core->host, ctx->target);
+}
+
 static int exec_publish(struct hwt_context *ctx, const struct hwt_hook_where *at,
 			int old_tid, const char *path, uint64_t addr, uint64_t base)
 {
@@ -278,6 +294,7 @@ static int exec_publish(struct hwt_context *ctx, const struct hwt_hook_where *at
 	};
 	struct hwt_thread *thr;
 	struct hwt_pause *pause = NULL;
+	bool allowed = is_allowed(ctx);
 	int rc;
 
 	hwt_thread_rename(ctx, old_tid, at->tid);
@@ -286,6 +303,13 @@ static int exec_publish(struct hwt_context *ctx, const struct hwt_hook_where *at
 		return rc;
 	thr = exec_thread(ctx, at);
 	hwt_hook_header(ctx, thr, at, HWT_REC_EXEC, &parts.rec);
+	if (!allowed) {
+		parts.rec.flags = HWT_REC_REVOKED;
+		rc = hwt_record_put(ctx, &parts, NULL);
+		if (rc != -EAGAIN)
+			context_exit(ctx, thr, at, HWT_REC_REVOKED, 0);
+		return hwt_hook_result(ctx, rc, false);
+	}
 	if (thr && hwt_context_pauses(ctx) & HWT_PAUSE_EXEC)
 		pause = &thr->pause;
 	rc = hwt_record_put(ctx, &parts, pause);

@@ -155,8 +155,10 @@ static int alloc_cpu_mode(struct hwt_context *ctx, const struct hwt_alloc *req)
 	const struct hwt_host_ops *ops = ctx->core->ops;
 	int rc = hwt_cpu_add_set(ctx, (uintptr_t)req->cpu_map, req->cpusetsize);
 
-	if (!rc && ops->kernel_objects)
-		rc = ops->kernel_objects(ctx->core->host, ctx);
+	if (rc || !ops->kernel_objects)
+		return rc;
+	rc = ops->kernel_objects(ctx->core->host, ctx);
+	ctx->kernel_hooks = !rc;
 	return rc;
 }
 

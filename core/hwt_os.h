@@ -106,6 +106,11 @@ struct hwt_host_ops {
 	void (*target_put)(void *host, void *target);
 	bool (*target_dead)(void *host, void *target);
 	/*
+	 * Optional, no sleep: may the owner still trace it, after the calling
+	 * thread's exec?  NULL: always.
+	 */
+	bool (*target_allowed)(void *host, void *target);
+	/*
 	 * Fills at most max threads, returns how many there are.  New threads
 	 * born meanwhile reach core by hwt_hook_thread_create; core takes a tid
 	 * twice without harm.
@@ -128,8 +133,14 @@ struct hwt_host_ops {
 			 void (*fn)(void *arg, int cpu), void *arg);
 	int (*ncpus)(void *host);
 	bool (*cpu_online)(void *host, int cpu);
-	/* Emits KERNEL records for the kernel's text and modules into ctx. */
+	/*
+	 * Emits KERNEL records for the kernel's text and modules into ctx; from
+	 * before that until kernel_done the host tells of new objects
+	 * (hwt_hook_kernel_new) and patches (hwt_hook_text_poke).  0 or -errno
+	 * (then without kernel_done).  May sleep; kernel_done is optional.
+	 */
 	int (*kernel_objects)(void *host, struct hwt_context *ctx);
+	void (*kernel_done)(void *host);
 	/*
 	 * Optional: copies the kernel's code at addr to user memory; stops early
 	 * where code ends.  How much goes to *done.  0; -ENOENT: no code at addr;

@@ -56,12 +56,17 @@ enum hwt_rec_type {
 };
 
 #define HWT_REC_PAUSED		0x1u	/* the thread waits for a WAKEUP */
+/*
+ * EXEC, and the EXIT that follows it: the new program is privileged beyond the
+ * owner (set-uid).  The process runs on, untraced.
+ */
+#define HWT_REC_REVOKED		0x2u
 
 /* Header of every record; the payload named after the type follows it. */
 struct hwt_rec {
 	uint32_t	size;		/* header + payload + padding; multiple of 8 */
 	uint16_t	type;		/* enum hwt_rec_type */
-	uint16_t	flags;		/* HWT_REC_PAUSED */
+	uint16_t	flags;		/* HWT_REC_PAUSED, HWT_REC_REVOKED */
 	uint64_t	time;		/* the unit's clock (pt: TSC ticks) */
 	uint32_t	pid;		/* of the thread that it happened to */
 	uint32_t	tid;

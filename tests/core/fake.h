@@ -86,6 +86,8 @@ struct fake_host {
 	/* Called before thread_call runs or refuses; may use hooks from elsewhere. */
 	void			(*in_thread_call)(struct fake_host *h);
 	int			kernel_objects;	/* KERNEL records made at ALLOC */
+	int			kernel_users;	/* contexts that kernel_done is due for */
+	bool			forbid;		/* target_allowed says no */
 };
 
 /* A descriptor of a node. */

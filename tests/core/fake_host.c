@@ -233,12 +233,28 @@ static int ncpus(void *host)
 	return FAKE_CPUS;
 }
 
+static bool target_allowed(void *host, void *target)
+{
+	struct fake_host *h = host;
+
+	(void)target;
+	return !h->forbid;
+}
+
+static void kernel_done(void *host)
+{
+	struct fake_host *h = host;
+
+	h->kernel_users--;
+}
+
 static int kernel_objects(void *host, struct hwt_context *ctx)
 {
 	struct fake_host *h = host;
 	char path[32];
 	int i;
 
+	h->kernel_users++;
 	for (i = 0; i < h->kernel_objects; i++) {
 		snprintf(path, sizeof(path), "object%d", i);
 		hwt_hook_kernel(h->core, ctx, 0x1000 * (i + 1), 0x1000, path);
@@ -282,12 +298,14 @@ static const struct hwt_host_ops host_ops = {
 	.target_get = target_get,
 	.target_put = target_put,
 	.target_dead = target_dead,
+	.target_allowed = target_allowed,
 	.target_threads = target_threads,
 	.thread_call = thread_call,
 	.cpus_call = cpus_call,
 	.ncpus = ncpus,
 	.cpu_online = cpu_online,
 	.kernel_objects = kernel_objects,
+	.kernel_done = kernel_done,
 	.kernel_read = kernel_read,
 };
 
@@ -324,8 +342,8 @@ bool fake_host_free(struct fake_host *h)
 	}
 	for (i = 0; i < FAKE_TARGETS; i++)
 		clean = clean && h->targets[i].refs == 0;
-	/* Contexts that linger for their units keep pages and event until unload. */
-	clean = clean && h->pages == 0 && h->events == 0;
+	/* Contexts that linger for their units keep these until unload. */
+	clean = clean && h->pages == 0 && h->events == 0 && h->kernel_users == 0;
 	if (!clean)
 		fprintf(stderr, "left: %d nodes, %ld pages, %ld events\n",
 			fake_node_count(h), h->pages, h->events);

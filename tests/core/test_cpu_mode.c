@@ -58,6 +58,9 @@ static void kernel_objects_in_order(void **state)
 	assert_int_equal(e->record_type, HWT_RECORD_KERNEL);
 	assert_int_equal(e->addr, 0x9000);
 	assert_string_equal(e->fullpath, "module");
+	hwt_hook_kernel_new(f->h->core, 0xa000, 2, "later");
+	assert_record(f, HWT_REC_KERNEL);
+	assert_int_equal(((const struct hwt_rec_kernel *)payload(f))->addr, 0xa000);
 	hwt_hook_text_poke(f->h->core, 0x2000, "\x90\x90", 2);
 	assert_record(f, HWT_REC_TEXT_POKE);
 	assert_int_equal(((const struct hwt_rec_code *)payload(f))->len, 2);
@@ -173,6 +176,39 @@ static void a_cpu_goes_offline(void **state)
 	fixture_free(f);
 }
 
+static void a_cpu_comes_back(void **state)
+{
+	struct fixture *f = cpus_new(0x3, 0);
+	const struct hwt_rec_buffer *b;
+	struct hwt_buffer *buffer;
+
+	start(f);
+	drain(f);
+	buffer = f->h->units[1].buffer;
+	fake_produce(f->h, 1, 24);
+	hwt_hook_cpu_offline(f->h->core, 1);
+	f->h->online[1] = false;
+	assert_null(f->h->units[1].buffer);
+	assert_non_null(f->h->units[0].buffer);
+	assert_record(f, HWT_REC_BUFFER);
+	b = payload(f);
+	assert_int_equal(b->buf_id, 1);
+	assert_int_equal(b->head, 24);
+	f->h->online[1] = true;
+	hwt_hook_cpu_online(f->h->core, 1);
+	assert_ptr_equal(f->h->units[1].buffer, buffer);
+	assert_int_equal(fake_area(buffer)->fresh, 2);
+	/* A CPU of nobody's. */
+	hwt_hook_cpu_offline(f->h->core, 2);
+	hwt_hook_cpu_online(f->h->core, 2);
+	assert_null(f->h->units[2].buffer);
+	assert_int_equal(fake_simple(f->dev, HWT_IOC_STOP), 0);
+	hwt_hook_cpu_offline(f->h->core, 1);
+	hwt_hook_cpu_online(f->h->core, 1);
+	assert_null(f->h->units[1].buffer);
+	fixture_free(f);
+}
+
 static void interrupts_of_a_full_cpu(void **state)
 {
 	struct fixture *f = cpus_new(0x1, 0);
@@ -234,6 +270,7 @@ int main(void)
 		cmocka_unit_test(conflicts),
 		cmocka_unit_test(start_and_stop_on_all),
 		cmocka_unit_test(a_cpu_goes_offline),
+		cmocka_unit_test(a_cpu_comes_back),
 		cmocka_unit_test(interrupts_of_a_full_cpu),
 		cmocka_unit_test(privilege_and_sizes),
 	};

@@ -229,6 +229,21 @@ static void a_child_dies_while_paused(void **state)
 	fixture_free(f);
 }
 
+static void the_host_cannot_hold_it(void **state)
+{
+	struct fixture *f = pausing(HWT_PAUSE_MMAP | HWT_PAUSE_FORK, 1);
+	struct hwt_hook_where at = fake_at(PID, PID, -1);
+
+	assert_int_equal(fake_mmap(f->h, PID, PID, 1, "x"), PAUSED);
+	assert_int_equal(hwt_hook_fork(f->h->core, &at, 500, 500), PAUSED);
+	hwt_hook_pause_cancel(f->h->core, PID, PID);
+	assert_false(paused(f, PID));
+	hwt_hook_pause_cancel(f->h->core, 500, 500);
+	assert_false(hwt_hook_is_paused(f->h->core, 500, 500));
+	hwt_hook_pause_cancel(f->h->core, 77, 77);
+	fixture_free(f);
+}
+
 /* Without memory for it the child runs on, and the record says so. */
 static void no_memory_for_a_child(void **state)
 {
@@ -299,6 +314,7 @@ int main(void)
 		cmocka_unit_test(a_child_and_a_full_queue),
 		cmocka_unit_test(a_child_gets_a_context_of_its_own),
 		cmocka_unit_test(a_child_dies_while_paused),
+		cmocka_unit_test(the_host_cannot_hold_it),
 		cmocka_unit_test(no_memory_for_a_child),
 		cmocka_unit_test(sleepers_are_woken),
 	};

@@ -432,6 +432,37 @@ static void exec_by_another_thread(void **state)
 }
 
 /* The leader ended first; its buffer is taken up again by the new image. */
+/* A program that its owner may not look into: the process runs on. */
+static void exec_beyond_the_owner(void **state)
+{
+	struct fixture *f = fixture_new(false, 2);
+	struct hwt_hook_where at = fake_at(PID, PID, 3);
+	int type;
+
+	fake_switch_in(f->h, PID, PID, 3);
+	assert_int_equal(fake_config2(f->dev, HWT_PAUSE_EXEC, true), 0);
+	assert_int_equal(fake_simple(f->dev, HWT_IOC_START), 0);
+	drain(f);
+	f->h->forbid = true;
+	assert_int_equal(hwt_hook_exec(f->h->core, &at, PID, "su", 0, 0),
+			 HWT_HOOK_TRACED);
+	assert_null(f->h->units[3].buffer);
+	assert_false(hwt_hook_is_paused(f->h->core, PID, PID));
+	do
+		type = fake_record(f->dev, f->record, sizeof(f->record));
+	while (type == HWT_REC_THREAD_EXIT || type == HWT_REC_BUFFER);
+	assert_int_equal(type, HWT_REC_EXEC);
+	assert_int_equal(head(f)->flags, HWT_REC_REVOKED);
+	do
+		type = fake_record(f->dev, f->record, sizeof(f->record));
+	while (type == HWT_REC_BUFFER);
+	assert_int_equal(type, HWT_REC_EXIT);
+	assert_int_equal(head(f)->flags, HWT_REC_REVOKED);
+	assert_int_equal(fake_mmap(f->h, PID, PID, 1, "x"), 0);
+	assert_int_equal(fake_simple(f->dev, HWT_IOC_START), -ESRCH);
+	fixture_free(f);
+}
+
 static void exec_after_the_leader_ended(void **state)
 {
 	struct fixture *f = fixture_new(false, 2);
@@ -684,6 +715,7 @@ int main(void)
 		cmocka_unit_test(owners_that_collide),
 		cmocka_unit_test(numbers_are_the_owners),
 		cmocka_unit_test(exec_by_another_thread),
+		cmocka_unit_test(exec_beyond_the_owner),
 		cmocka_unit_test(exec_after_the_leader_ended),
 		cmocka_unit_test(exec_after_the_leader_was_read),
 		cmocka_unit_test(exec_without_a_leader),
