@@ -93,6 +93,12 @@ uint32_t pt_config_ranges(struct hwt_backend *be)
 		       cap(be, PT_CAP_1_EAX) & PT_CAP1A_NRANGES_MASK : 0;
 }
 
+/* What WRMSR takes without #GP (33.2.8.5); 48 bits is what every unit has. */
+static bool canonical(uint64_t ip)
+{
+	return (uint64_t)((int64_t)(ip << 16) >> 16) == ip;
+}
+
 static int check_ranges(struct hwt_backend *be, const struct pt_cpu_config2 *in,
 			int max, struct pt_config *out)
 {
@@ -106,7 +112,8 @@ static int check_ranges(struct hwt_backend *be, const struct pt_cpu_config2 *in,
 	for (i = 0; i < n; i++) {
 		range = i < PT_IP_FILTER_MAX_RANGES ? &in->first.ip_ranges[i] :
 			&in->more[i - PT_IP_FILTER_MAX_RANGES];
-		if (range->start > range->end)
+		if (range->start > range->end || !canonical(range->start) ||
+		    !canonical(range->end))
 			return -EINVAL;
 		out->addr[2 * i] = range->start;
 		out->addr[2 * i + 1] = range->end;
@@ -161,6 +168,9 @@ int pt_config_check(struct hwt_backend *be, int mode, const struct hwt_cred *cre
 	    merge_field(&ctl, RTIT_CTL_CYCTHRESH_MASK, RTIT_CTL_CYCTHRESH_SHIFT,
 			in.cyc_thresh) ||
 	    merge_field(&ctl, RTIT_CTL_PSBFREQ_MASK, RTIT_CTL_PSBFREQ_SHIFT, in.psb_freq))
+		return -EINVAL;
+	/* CR3_MATCH holds bits 63:5 (33.2.8.6). */
+	if (in.cr3_filter & 0x1f)
 		return -EINVAL;
 	if (in.cr3_filter)
 		ctl |= RTIT_CTL_CR3FILTER;
