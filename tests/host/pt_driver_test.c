@@ -9,152 +9,22 @@
 #include <stddef.h>
 #include <cmocka.h>
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
 
-#include "backends/pt/pt_backend.h"
-#include "core/hwt_core.h"
+#include "pt_world.h"
 
-#define PAGE	4096ull
-#define NREGS	(MSR_RTIT_LAST - MSR_RTIT_FIRST + 1)
-
-/* ---- the world: a bus that records, pages at addresses of our choice ---- */
-
-struct access {
-	uint32_t msr;
-	uint64_t value;
-	bool barrier;
-};
-
-static struct {
-	uint32_t caps[PT_CAP_COUNT];
-	uint64_t regs[NREGS];
-	struct access log[64];
-	int nlog;
-	bool scattered;
-	bool hold;
-} world;
-
-static void bus_write(struct hwt_bus *bus, int unit, uint32_t reg, uint64_t value)
-{
-	if (world.nlog < 64)
-		world.log[world.nlog++] = (struct access){reg, value, false};
-	world.regs[reg - MSR_RTIT_FIRST] = value;
-}
-
-static uint64_t bus_read(struct hwt_bus *bus, int unit, uint32_t reg)
-{
-	return world.regs[reg - MSR_RTIT_FIRST];
-}
-
-static void bus_barrier(struct hwt_bus *bus, int unit, enum hwt_barrier kind)
-{
-	if (world.nlog < 64)
-		world.log[world.nlog++] = (struct access){0, kind, true};
-}
-
-static uint64_t bus_now(struct hwt_bus *bus, int unit)
-{
-	return 0;
-}
-
-static uint32_t bus_cap(struct hwt_bus *bus, uint32_t i)
-{
-	return i < PT_CAP_COUNT ? world.caps[i] : 0;
-}
-
-static uint64_t bus_addr(struct hwt_bus *bus, uint64_t addr)
-{
-	return addr + (1ull << 40);
-}
-
-static const struct hwt_bus_ops bus_ops = {
-	.write = bus_write, .read = bus_read, .barrier = bus_barrier, .now = bus_now,
-	.cap = bus_cap, .buf_addr = bus_addr,
-};
-static struct hwt_bus bus = {.ops = &bus_ops, .name = "recording", .time_hz = 1};
-
-static struct hwt_pages *pages_alloc(void *host, size_t n)
-{
-	struct hwt_pages *p = calloc(1, sizeof(*p));
-
-	p->npages = n;
-	p->kva = aligned_alloc(PAGE, n * PAGE);
-	hwt_memset(p->kva, 0, n * PAGE);
-	return p;
-}
-
-static void pages_free(void *host, struct hwt_pages *p)
-{
-	free(p->kva);
-	free(p);
-}
-
-/* Scattered: no page follows the one before it. */
-static uint64_t page_addr(void *host, struct hwt_pages *p, size_t i)
-{
-	uint64_t base = (uint64_t)(uintptr_t)p->kva;
-
-	return world.scattered ? base + (1ull << 36) * (i % 2) + i * PAGE : base + i * PAGE;
-}
-
-static void page_write64(void *host, struct hwt_pages *p, uint64_t off, uint64_t v)
-{
-	*(uint64_t *)((uint8_t *)p->kva + off) = v;
-}
-
-static struct hwt_host_ops host_ops = {
-	.name = "test", .pages_alloc = pages_alloc, .pages_free = pages_free,
-	.page_addr = page_addr, .page_write64 = page_write64,
-};
-
-static struct hwt_core *core;
-static struct hwt_backend be;
+#define world	pt_world
+#define be	pt_world.be
+#define bus	pt_world.bus
+#define host_ops pt_world.host_ops
 
 static int setup(void **state)
 {
-	static const uint32_t caps[PT_CAP_COUNT] = {
-		[0] = 1,
-		[PT_CAP_0_EBX] = PT_CAP0B_PSB_CYC | PT_CAP0B_IPFILTER | PT_CAP0B_MTC,
-		[PT_CAP_0_ECX] = PT_CAP0C_TOPA | PT_CAP0C_TOPA_MULTI,
-		[PT_CAP_1_EAX] = 2 | 0x249u << PT_CAP1A_MTC_SHIFT,
-		[PT_CAP_1_EBX] = 0x3fff | 0x3fu << PT_CAP1B_PSB_SHIFT,
-	};
-
-	hwt_memset(&world, 0, sizeof(world));
-	hwt_memcpy(world.caps, caps, sizeof(caps));
-	host_ops.may_hold = false;
-	core = hwt_load(&host_ops, NULL);
-	pt_backend_init(&be, &bus);
-	return core ? 0 : -1;
+	return pt_world_setup();
 }
 
 static int teardown(void **state)
 {
-	return hwt_unload(core);
-}
-
-static struct hwt_buffer *buffer_new(uint64_t size)
-{
-	static struct hwt_thread *const a_thread = (void *)&world;	/* never looked into */
-	struct hwt_buffer *b = calloc(1, sizeof(*b));
-
-	b->core = core;
-	b->backend = &be;
-	b->thr = a_thread;
-	b->bufsize = size;
-	b->ring = true;
-	hwt_spin_init(&b->lock);
-	b->pages = pages_alloc(NULL, size / PAGE);
-	assert_int_equal(be.ops->buffer_init(b), 0);
-	return b;
-}
-
-static void buffer_free(struct hwt_buffer *b)
-{
-	be.ops->buffer_fini(b);
-	pages_free(NULL, b->pages);
-	free(b);
+	return pt_world_teardown();
 }
 
 /* ---- configurations ---- */
@@ -181,6 +51,7 @@ static void config_table(void **state)
 		{HWT_MODE_THREAD, &user, {.rtit_ctl = RTIT_CTL_PTWEN}, 1, 0, -EOPNOTSUPP},
 		{HWT_MODE_THREAD, &user, {.rtit_ctl = RTIT_CTL_PWREVTEN}, 1, 0, -EOPNOTSUPP},
 		{HWT_MODE_THREAD, &user, {.cr3_filter = 0x1000}, 1, 0, -EOPNOTSUPP},
+		{HWT_MODE_THREAD, &user, {.cr3_filter = 0x1001}, 1, 0, -EINVAL},
 		{HWT_MODE_THREAD, &user, {.rtit_ctl = RTIT_CTL_MTCEN, .mtc_freq = 3}, 1, 0, 0},
 		{HWT_MODE_THREAD, &user, {.rtit_ctl = RTIT_CTL_MTCEN, .mtc_freq = 4}, 1, 0,
 		 -EOPNOTSUPP},
@@ -191,6 +62,8 @@ static void config_table(void **state)
 		 -EOPNOTSUPP},
 		{HWT_MODE_THREAD, &user, {.nranges = 2, .ip_ranges = {{1, 2}, {3, 3}}}, 1, 0, 0},
 		{HWT_MODE_THREAD, &user, {.nranges = 1, .ip_ranges = {{3, 2}}}, 1, 0, -EINVAL},
+		{HWT_MODE_THREAD, &user, {.nranges = 1, .ip_ranges = {{1, 1ull << 47}}}, 1, 0,
+		 -EINVAL},
 		{HWT_MODE_THREAD, &user, {.nranges = 3}, 1, 0, -EINVAL},
 		{HWT_MODE_THREAD, &user, {.nranges = -1}, 1, 0, -EINVAL},
 		{HWT_MODE_CPU, &root, {.rtit_ctl = RTIT_CTL_BRANCHEN}, 1, 0, 0},
@@ -265,15 +138,15 @@ static void check_walk(struct hwt_buffer *b, struct pt_topa *t, bool want_multi)
 			assert_int_equal(e & 0xffe, 0);
 			table++;
 			assert_int_equal(e & TOPA_BASE_MASK,
-					 page_addr(NULL, t->tables, table) + bias);
+					 pt_world_page_addr(NULL, t->tables, table) + bias);
 			i = 0;
 			continue;
 		}
 		size = PAGE << ((e & TOPA_SIZE_MASK) >> TOPA_SIZE_SHIFT);
 		assert_int_equal((e & TOPA_BASE_MASK) % size, 0);
 		assert_int_equal(e & TOPA_BASE_MASK,
-				 page_addr(NULL, b->pages, off / PAGE) + bias);
-		assert_int_equal(pt_topa_offset(t, b, page_addr(NULL, t->tables, table) + bias,
+				 pt_world_page_addr(NULL, b->pages, off / PAGE) + bias);
+		assert_int_equal(pt_topa_offset(t, b, pt_world_page_addr(NULL, t->tables, table) + bias,
 						i << RTIT_MASK_TABLE_SHIFT | RTIT_MASK_LOWER |
 						5ull << RTIT_MASK_OFFSET_SHIFT), off + 5);
 		off += size;
@@ -284,7 +157,7 @@ static void check_walk(struct hwt_buffer *b, struct pt_topa *t, bool want_multi)
 	assert_int_equal(off, b->bufsize);
 	assert_int_equal(ints, t->ngranules);
 	e = table_word(t, table, i);
-	assert_int_equal(e, (page_addr(NULL, t->tables, 0) + bias) | TOPA_END);
+	assert_int_equal(e, (pt_world_page_addr(NULL, t->tables, 0) + bias) | TOPA_END);
 	assert_int_equal(table + 1, t->ntables);
 	assert_int_equal(t->ntables > 1, want_multi);
 }
@@ -298,10 +171,10 @@ static void tables_cover_the_buffer(void **state)
 
 	for (i = 0; i < 12; i++) {
 		world.scattered = i >= 6;
-		b = buffer_new(sizes[i % 6]);
+		b = pt_world_buffer(sizes[i % 6]);
 		/* The save area begins with the tables. */
 		check_walk(b, b->priv, world.scattered && sizes[i % 6] > 511 * PAGE);
-		buffer_free(b);
+		pt_world_buffer_free(b);
 	}
 }
 
@@ -310,9 +183,9 @@ static void a_unit_with_one_entry_a_table(void **state)
 	struct hwt_buffer *b;
 
 	world.caps[PT_CAP_0_ECX] &= ~PT_CAP0C_TOPA_MULTI;
-	b = buffer_new(16 * PAGE);
+	b = pt_world_buffer(16 * PAGE);
 	check_walk(b, b->priv, true);
-	buffer_free(b);
+	pt_world_buffer_free(b);
 }
 
 /* ---- registers ---- */
@@ -329,7 +202,7 @@ static int find_write(uint32_t msr, int from)
 
 static void trace_is_enabled_last(void **state)
 {
-	struct hwt_buffer *b = buffer_new(16 * PAGE);
+	struct hwt_buffer *b = pt_world_buffer(16 * PAGE);
 	int ctl, i;
 
 	be.ops->switch_in(b, 0, true);
@@ -345,16 +218,16 @@ static void trace_is_enabled_last(void **state)
 	/* A fresh stretch begins with a PSB: PacketByteCnt is 0. */
 	assert_int_equal(world.log[find_write(MSR_RTIT_STATUS, 0)].value, 0);
 	be.ops->switch_out(b, 0);
-	buffer_free(b);
+	pt_world_buffer_free(b);
 }
 
 static void switch_out_drains_before_it_looks(void **state)
 {
-	struct hwt_buffer *b = buffer_new(16 * PAGE);
+	struct hwt_buffer *b = pt_world_buffer(16 * PAGE);
 
 	be.ops->switch_in(b, 0, true);
 	world.nlog = 0;
-	world.regs[MSR_RTIT_OUTPUT_MASK_PTRS - MSR_RTIT_FIRST] =
+	world.unit[0].regs[MSR_RTIT_OUTPUT_MASK_PTRS - MSR_RTIT_FIRST] =
 		RTIT_MASK_LOWER | 100ull << RTIT_MASK_OFFSET_SHIFT;
 	assert_int_equal(be.ops->switch_out(b, 0), HWT_IRQ_PROGRESS);
 	assert_int_equal(world.log[0].msr, MSR_RTIT_CTL);
@@ -365,19 +238,19 @@ static void switch_out_drains_before_it_looks(void **state)
 	world.nlog = 0;
 	assert_int_equal(be.ops->switch_out(b, 0), HWT_IRQ_NONE);
 	assert_int_equal(world.nlog, 0);
-	buffer_free(b);
+	pt_world_buffer_free(b);
 }
 
 static void set_place(uint64_t entry, uint64_t off)
 {
-	world.regs[MSR_RTIT_OUTPUT_MASK_PTRS - MSR_RTIT_FIRST] =
+	world.unit[0].regs[MSR_RTIT_OUTPUT_MASK_PTRS - MSR_RTIT_FIRST] =
 		RTIT_MASK_LOWER | entry << RTIT_MASK_TABLE_SHIFT |
 		off << RTIT_MASK_OFFSET_SHIFT;
 }
 
 static void positions_count_laps(void **state)
 {
-	struct hwt_buffer *b = buffer_new(16 * PAGE);
+	struct hwt_buffer *b = pt_world_buffer(16 * PAGE);
 	uint64_t off, pos;
 
 	be.ops->switch_in(b, 0, true);
@@ -396,12 +269,12 @@ static void positions_count_laps(void **state)
 	assert_int_equal(pos, 18 * PAGE + 1);
 	set_place(2, 1);
 	be.ops->switch_out(b, 0);
-	buffer_free(b);
+	pt_world_buffer_free(b);
 }
 
 static void full_mode_protects_unread_data(void **state)
 {
-	struct hwt_buffer *b = buffer_new(16 * PAGE);
+	struct hwt_buffer *b = pt_world_buffer(16 * PAGE);
 	struct pt_topa *t = b->priv;
 	int irq;
 
@@ -416,24 +289,24 @@ static void full_mode_protects_unread_data(void **state)
 	assert_false(table_word(t, 0, 15) & TOPA_STOP);
 	assert_true(table_word(t, 0, 3) & TOPA_STOP);
 	set_place(4, 0);
-	world.regs[MSR_RTIT_STATUS - MSR_RTIT_FIRST] |= RTIT_STATUS_STOPPED;
+	world.unit[0].regs[MSR_RTIT_STATUS - MSR_RTIT_FIRST] |= RTIT_STATUS_STOPPED;
 	irq = be.ops->irq(b, 0);
 	assert_int_equal(irq, HWT_IRQ_PROGRESS | HWT_IRQ_FULL);
 	/* Off and saved; core calls switch_in when there is room. */
-	assert_int_equal(world.regs[MSR_RTIT_CTL - MSR_RTIT_FIRST], 0);
+	assert_int_equal(world.unit[0].regs[MSR_RTIT_CTL - MSR_RTIT_FIRST], 0);
 	assert_false(be.ops->room(b));
 	b->tail = 12 * PAGE;
 	assert_true(be.ops->room(b));
 	be.ops->switch_in(b, 0, false);
 	assert_true(table_word(t, 0, 11) & TOPA_STOP);
 	be.ops->switch_out(b, 0);
-	buffer_free(b);
+	pt_world_buffer_free(b);
 }
 
 /* A host that can hold the CPU needs no STOP: nothing is lost at all. */
 static void full_mode_holds_where_it_can(void **state)
 {
-	struct hwt_buffer *b = buffer_new(4 * PAGE);
+	struct hwt_buffer *b = pt_world_buffer(4 * PAGE);
 	struct pt_topa *t = b->priv;
 	int i;
 
@@ -455,13 +328,13 @@ static void full_mode_holds_where_it_can(void **state)
 	b->tail = PAGE + 256;
 	assert_true(be.ops->room(b));
 	bus.skid = 0;
-	buffer_free(b);
+	pt_world_buffer_free(b);
 }
 
 /* If a skid does reach unread data, that is a gap and is counted. */
 static void overwritten_data_is_counted(void **state)
 {
-	struct hwt_buffer *b = buffer_new(PAGE);
+	struct hwt_buffer *b = pt_world_buffer(PAGE);
 	uint64_t off, pos;
 
 	host_ops.may_hold = true;
@@ -473,7 +346,7 @@ static void overwritten_data_is_counted(void **state)
 	be.ops->irq(b, 0);
 	assert_int_equal(b->gaps, 1);
 	assert_int_equal(b->tail, 30);
-	buffer_free(b);
+	pt_world_buffer_free(b);
 }
 
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
