@@ -10,6 +10,9 @@ SCRIPT = """
 insmod /lib/modules/hwt.ko
 [ -c /dev/hwt ]
 [ "$(stat -c %a:%u /dev/hwt)" = 660:0 ]
+# QEMU's CPU has no Processor Trace; its CPUID leaf 14h answers all the same.
+if insmod /lib/modules/hwt_pt.ko; then exit 1; fi
+dmesg | grep "hwt_pt: this CPU has no Processor Trace"
 rmmod hwt
 [ ! -e /dev/hwt ]
 [ ! -e /sys/class/hwt ]
