@@ -37,6 +37,10 @@ kmod:
 	@mkdir -p $(BUILD)
 	@tools/kmod $(BUILD) "$(KDIR)" $(KMOD_FLAGS)
 
+# For every kernel, by DKMS, with udev's rule and loading at boot; needs root.
+dkms-install:
+	@tools/dkms-install "$$(sed -n "s/^  version: '\(.*\)',/\1/p" meson.build)" $(KERNEL)
+
 # Sanitizers get build directories of their own: objects must not mix.
 asan:
 	@[ -d build-asan ] || meson setup -Db_sanitize=address,undefined -Db_lundef=false build-asan
@@ -67,6 +71,7 @@ clean:
 help:
 	@echo "make             build into ./$(BUILD)"
 	@echo "make kmod        kernel modules into ./$(BUILD)/kmod; KDIR=, KMOD_FLAGS="
+	@echo "make dkms-install  the modules for every kernel; KERNEL=, needs root"
 	@echo "make try         record a program and show what it did"
 	@echo "make check       unit and end-to-end tests (some minutes)"
 	@echo "make check-full  those and the long ones"
@@ -76,4 +81,4 @@ help:
 	@echo "make install     to PREFIX (default /usr/local), DESTDIR is honoured"
 	@echo "make clean       remove the build directories"
 
-.PHONY: all setup try kmod check check-full asan tsan bench fuzz install clean help
+.PHONY: all setup try kmod dkms-install check check-full asan tsan bench fuzz install clean help
