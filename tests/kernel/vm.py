@@ -231,6 +231,11 @@ class Guest:
         self.kbuild_output = built.stdout
         return sorted((stage / "kmod").glob("*.ko"))
 
+    def need_unit(self):
+        """The CPUs must have trace units: a plugin that knows machines."""
+        if not os.environ.get("HWT_PLUGIN"):
+            raise Skip("the plugin was not built")
+
     def add(self, program, name=None):
         """A program into the guest's /bin, and its libraries where they are here."""
         program = pathlib.Path(program).resolve()
