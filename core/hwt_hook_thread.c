@@ -95,6 +95,8 @@ static int thread_born(struct hwt_context *ctx, const struct hwt_hook_where *at,
 	struct hwt_thread *thr, *parent;
 	int rc = hwt_thread_add(ctx, new_tid, unit, false, &thr);
 
+	if (rc == -ENXIO)
+		return rc;	/* the context ends */
 	if (rc && rc != -EEXIST) {
 		hwt_warn("hwt: thread %d is not traced: error %d", new_tid, -rc);
 		hwt_record_lose(ctx);
@@ -140,8 +142,9 @@ static int thread_end(struct hwt_context *ctx, struct hwt_thread *thr,
 	rc = thread_record(ctx, thr, at, HWT_REC_THREAD_EXIT, thr->buf.buf_id, status);
 	if (rc < 0)
 		return rc;
-	if (hwt_thread_kill(thr))
-		hwt_buffer_publish(&thr->buf, at->unit, HWT_BUF_FINAL);
+	/* Dead only then: once all are, the process's EXIT may be fetched. */
+	hwt_buffer_publish(&thr->buf, at->unit, HWT_BUF_FINAL);
+	hwt_thread_kill(thr);
 	return rc;
 }
 

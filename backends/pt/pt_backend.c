@@ -104,17 +104,33 @@ static bool advance(struct hwt_buffer *b, uint64_t base, uint64_t ptrs)
 	return step != 0;
 }
 
+/*
+ * Nothing was unread, and the unit ran against STOP before anybody looked: it is
+ * where it was, all the way round.
+ */
+static bool went_round(struct hwt_buffer *b, int unit)
+{
+	return !b->ring && b->head == b->tail &&
+	       rd(b, unit, MSR_RTIT_STATUS) & RTIT_STATUS_STOPPED;
+}
+
 /* Reads a running unit's place; OUTPUT_BASE may change between two reads. */
 static bool look(struct hwt_buffer *b, int unit)
 {
 	uint64_t base, ptrs, again = rd(b, unit, MSR_RTIT_OUTPUT_BASE);
+	bool moved;
 
 	do {
 		base = again;
 		ptrs = rd(b, unit, MSR_RTIT_OUTPUT_MASK_PTRS);
 		again = rd(b, unit, MSR_RTIT_OUTPUT_BASE);
 	} while (base != again);
-	return advance(b, base, ptrs);
+	moved = advance(b, base, ptrs);
+	if (!moved && went_round(b, unit)) {
+		b->head += b->bufsize;
+		moved = true;
+	}
+	return moved;
 }
 
 /* Bytes of the granule that begins at head, or what is left of it. */
