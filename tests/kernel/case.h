@@ -27,12 +27,25 @@ struct kernel_case {
 /* The errno of a system call that returned r; 0: none. */
 #define ERRNO(r) ((r) < 0 ? errno : 0)
 
-static inline int cases_run(const struct kernel_case *cases, size_t n)
+/* argv: names of cases, to run only those. */
+static inline int case_wanted(const char *name, int argc, char **argv)
+{
+	int i;
+
+	for (i = 1; i < argc; i++)
+		if (!strcmp(argv[i], name))
+			return 1;
+	return argc < 2;
+}
+
+static inline int cases_run(const struct kernel_case *cases, size_t n, int argc, char **argv)
 {
 	int failed = 0, rc;
 	size_t i;
 
 	for (i = 0; i < n; i++) {
+		if (!case_wanted(cases[i].name, argc, argv))
+			continue;
 		rc = cases[i].run();
 		printf("%s %s\n", rc ? "FAIL" : "ok", cases[i].name);
 		fflush(stdout);

@@ -20,41 +20,71 @@ void device_name(const struct device *d, int n, char *name, size_t size)
 	snprintf(name, size, "/dev/hwt_%d_%d", d->ident, n);
 }
 
-int device_alloc(struct device *d, pid_t pid, size_t bufsize)
+/* ALLOC, and node n of what it made. */
+static int alloc(struct device *d, struct hwt_alloc *al, int n)
 {
-	struct hwt_alloc al = {
-		.bufsize = bufsize, .mode = HWT_MODE_THREAD, .pid = pid,
-		.backend_name = "pt", .ident = &d->ident, .kqueue_fd = -1,
-	};
 	char name[64];
 	int rc;
 
-	d->pid = pid;
+	al->backend_name = "pt";
+	al->ident = &d->ident;
+	al->kqueue_fd = -1;
 	d->node = -1;
 	d->fd = open("/dev/hwt", O_RDWR | O_CLOEXEC);
 	if (d->fd < 0)
 		return -errno;
-	rc = call(d->fd, HWT_IOC_ALLOC, &al);
+	rc = call(d->fd, HWT_IOC_ALLOC, al);
 	if (rc) {
 		device_close(d);
 		return rc;
 	}
-	device_name(d, pid, name, sizeof(name));
+	device_name(d, n, name, sizeof(name));
 	d->node = open(name, O_RDWR | O_CLOEXEC);
 	return d->node < 0 ? -errno : 0;
 }
 
-int device_configure(struct device *d)
+int device_alloc(struct device *d, pid_t pid, size_t bufsize)
 {
-	struct pt_cpu_config config = {
-		.rtit_ctl = PT_CTL_USER | PT_CTL_BRANCHEN | PT_CTL_TSCEN,
+	struct hwt_alloc al = {.bufsize = bufsize, .mode = HWT_MODE_THREAD, .pid = pid};
+
+	d->pid = pid;
+	return alloc(d, &al, pid);
+}
+
+int device_alloc_cpus(struct device *d, size_t bufsize)
+{
+	cpu_set_t set;
+	struct hwt_alloc al = {
+		.bufsize = bufsize, .mode = HWT_MODE_CPU, .cpu_map = &set,
+		.cpusetsize = sizeof(set),
 	};
+
+	CPU_ZERO(&set);
+	CPU_SET(0, &set);
+	CPU_SET(1, &set);
+	d->pid = 0;
+	return alloc(d, &al, 0);
+}
+
+static int configure(struct device *d, uint64_t bits)
+{
+	struct pt_cpu_config config = {.rtit_ctl = bits | PT_CTL_BRANCHEN | PT_CTL_TSCEN};
 	struct hwt_set_config set = {
 		.config = &config, .config_size = sizeof(config),
 		.config_version = PT_CONFIG_VERSION,
 	};
 
 	return call(d->node, HWT_IOC_SET_CONFIG, &set);
+}
+
+int device_configure(struct device *d)
+{
+	return configure(d, PT_CTL_USER);
+}
+
+int device_configure_kernel(struct device *d)
+{
+	return configure(d, PT_CTL_OS);
 }
 
 int device_start(struct device *d)

@@ -17,7 +17,11 @@ struct device {
 
 /* 0 or -errno.  ALLOC in thread mode, and the first node opened. */
 int device_alloc(struct device *d, pid_t pid, size_t bufsize);
+/* The same on CPUs 0 and 1. */
+int device_alloc_cpus(struct device *d, size_t bufsize);
+/* User or kernel code, branches. */
 int device_configure(struct device *d);
+int device_configure_kernel(struct device *d);
 int device_start(struct device *d);
 int device_stop(struct device *d);
 void device_close(struct device *d);

@@ -485,7 +485,7 @@ static const struct kernel_case cases[] = {
 	{"32-bit caller", caller_of_32_bits},
 };
 
-int main(void)
+int main(int argc, char **argv)
 {
-	return cases_run(cases, sizeof(cases) / sizeof(cases[0]));
+	return cases_run(cases, sizeof(cases) / sizeof(cases[0]), argc, argv);
 }

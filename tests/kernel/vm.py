@@ -11,6 +11,8 @@ The guest's root is a RAM disk with busybox; the script runs as root under sh -e
 /out is a folder of the host's (9p).  The kernel comes from /boot, or else from
 Debian's package, unpacked under BUILD/kernel.
 """
+import atexit
+import ctypes
 import fcntl
 import lzma
 import os
@@ -18,6 +20,7 @@ import pathlib
 import platform
 import re
 import shutil
+import signal
 import stat
 import struct
 import subprocess
@@ -63,6 +66,11 @@ class Skip(Exception):
 def run(command, **options):
     return subprocess.run(command, check=True, text=True, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, **options)
+
+
+def die_with_parent():
+    """QEMU must not outlive a test that was stopped."""
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
 
 
 def need(program):
@@ -218,6 +226,7 @@ class Guest:
         self.files = {"bin/busybox": pathlib.Path(need("busybox"))}
         self.modules = self.build_modules(list(kbuild), stage)
         self.cpus = 2
+        self.log = False  # of all that the CPUs execute, into log/ of the output
 
     def build_modules(self, kbuild, stage):
         """Test builds lie apart from what make kmod builds."""
@@ -273,8 +282,11 @@ class Guest:
             os.truncate(window, WINDOW_SIZE)
             machine += ["-object", f"memory-backend-file,id=reg,size={WINDOW_SIZE},"
                         f"mem-path={window},share=on", "-device", "ivshmem-plain,memdev=reg"]
-            (out / "log").mkdir()
-            machine += ["-plugin", f"{plugin},ram={ram},reg={window},log={out / 'log'}"]
+            options = f"ram={ram},reg={window}"
+            if self.log:
+                (out / "log").mkdir()
+                options += f",log={out / 'log'}"
+            machine += ["-plugin", f"{plugin},{options}"]
         # QEMU 7.2 corrupts kernel text that is patched while the other vCPU runs it.
         return [self.qemu, "-accel", "tcg,thread=single", "-cpu", "max", *machine,
                 "-smp", str(self.cpus), "-m", RAM, "-nodefaults", "-no-user-config",
@@ -284,15 +296,18 @@ class Guest:
                 "-append", f"console=ttyS0 quiet panic=-1 loglevel=5 {append}"]
 
     def boot(self, script, timeout=120, append="", keep=None):
-        """keep: a folder for what the guest writes; else one that goes at exit."""
+        """keep (or HWT_VM_OUT): a folder for what the guest writes; else one that
+        goes at exit."""
         with tempfile.TemporaryDirectory(prefix="hwt-vm-") as temporary:
             work = pathlib.Path(temporary)
+            keep = keep or os.environ.get("HWT_VM_OUT")
             out = pathlib.Path(keep or tempfile.mkdtemp(prefix="hwt-out-")).absolute()
             out.mkdir(exist_ok=True)
             self.initrd(work / "initrd", script)
             with subprocess.Popen(self.command(work, out, append), text=True,
                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                  stderr=subprocess.STDOUT, errors="replace") as qemu:
+                                  stderr=subprocess.STDOUT, errors="replace",
+                                  preexec_fn=die_with_parent) as qemu:
                 try:
                     console, _ = qemu.communicate(timeout=timeout)
                 except subprocess.TimeoutExpired:
@@ -301,7 +316,6 @@ class Guest:
                     console += f"\nstopped after {timeout} s\n"
             result = Run(out, console.replace("\r", ""))
             if not keep:
-                import atexit
                 atexit.register(shutil.rmtree, out, ignore_errors=True)
             return result
 
