@@ -67,6 +67,7 @@ struct hwt_buffer {
 #define HWT_IRQ_NONE		0	/* not this unit's interrupt */
 #define HWT_IRQ_PROGRESS	0x1	/* head moved: queue a BUFFER record */
 #define HWT_IRQ_FULL		0x2	/* no room before tail: unit is stopped */
+#define HWT_IRQ_TELL		0x4	/* bufptr() has news: signal the eventfd in any case */
 
 struct hwt_backend_ops {
 	/*
@@ -128,6 +129,14 @@ struct hwt_backend_ops {
 	int (*svc_buf)(struct hwt_context *ctx, const void *data, size_t size,
 		       int version, struct hwt_buffer **out);
 	size_t svc_size;
+	size_t svc_size2;		/* of version 2; 0: none */
+
+	/*
+	 * HWT_IOC_BUFPTR_GET where it is not read(): something of b that waits to
+	 * be told, or -ENOENT.  idle: no more comes for now (stopped, or ended).
+	 * Asked of each buffer of the context, the first one first.
+	 */
+	int (*bufptr)(struct hwt_buffer *b, bool idle, uint64_t *offset, uint64_t *data);
 
 	/*
 	 * Is there room enough that switch_in of a stopped buffer makes sense?

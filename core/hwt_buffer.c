@@ -77,6 +77,9 @@ static void buffer_report(struct hwt_buffer *b, int unit, int bits, uint32_t fla
 {
 	if (bits & (HWT_IRQ_PROGRESS | HWT_IRQ_FULL))
 		hwt_buffer_publish(b, unit, flags);
+	/* Who goes by BUFPTR_GET may leave the record where it is. */
+	if (bits & HWT_IRQ_TELL)
+		hwt_record_notify(b->ctx);
 }
 
 void hwt_buffer_sync(struct hwt_buffer *b, int unit)
@@ -242,6 +245,19 @@ int hwt_buffer_read(struct hwt_buffer *b, uint64_t *offset, uint64_t *data)
 	} else {
 		rc = b->backend->ops->read(b, b->unit, offset, data);
 	}
+	hwt_spin_unlock(&b->unit_lock, flags);
+	return rc;
+}
+
+int hwt_buffer_bufptr(struct hwt_buffer *b, uint64_t *offset, uint64_t *data)
+{
+	struct hwt_context_wants want;
+	hwt_irqflags_t flags;
+	int rc;
+
+	hwt_context_wants(b->ctx, &want);
+	hwt_spin_lock(&b->unit_lock, flags);
+	rc = b->backend->ops->bufptr(b, b->final || !want.running, offset, data);
 	hwt_spin_unlock(&b->unit_lock, flags);
 	return rc;
 }

@@ -42,6 +42,8 @@ void hwt_buffer_restart(struct hwt_buffer *b);
 void hwt_buffer_publish(struct hwt_buffer *b, int unit, uint32_t flags);
 /* As hwt_backend_ops.read. */
 int hwt_buffer_read(struct hwt_buffer *b, uint64_t *offset, uint64_t *data);
+/* As hwt_backend_ops.bufptr; the context's mutex is held. */
+int hwt_buffer_bufptr(struct hwt_buffer *b, uint64_t *offset, uint64_t *data);
 /* Absolute position of the stream now, bytes. */
 uint64_t hwt_buffer_position(struct hwt_buffer *b);
 /* SVC_BUF came: no longer a ring; true if the stopped unit may go on. */

@@ -78,21 +78,50 @@ static int do_record_get2(const struct call *c, void *arg)
 	return hwt_record_get2(c->ctx, arg);
 }
 
+/* What a backend has to tell of any buffer of the context, or of the node's. */
+static int bufptr_find(const struct call *c, int *id, uint64_t *offset, uint64_t *data)
+{
+	struct hwt_context *ctx = c->ctx;
+	struct hwt_buffer *b;
+	int rc = -ENOENT;
+
+	*id = c->buffer->buf_id;
+	if (!ctx->backend->ops->bufptr)
+		return hwt_buffer_read(c->buffer, offset, data);
+	hwt_mutex_lock(&ctx->mutex);
+	for (b = hwt_context_first(ctx); b && rc == -ENOENT; b = hwt_context_next(ctx, b)) {
+		if (hwt_context_buffer(ctx, b->buf_id) != b)
+			continue;	/* its pages were given back */
+		rc = hwt_buffer_bufptr(b, offset, data);
+		*id = b->buf_id;
+	}
+	hwt_mutex_unlock(&ctx->mutex);
+	return rc;
+}
+
 static int do_bufptr_get(const struct call *c, void *arg)
 {
 	const struct hwt_bufptr_get *req = arg;
 	uint64_t offset = 0, data = 0;
 	vm_offset_t uoffset;
-	int rc = hwt_buffer_read(c->buffer, &offset, &data);
+	int id, rc = bufptr_find(c, &id, &offset, &data);
 
 	uoffset = offset;
 	if (!rc && req->ident)
-		rc = hwt_copyout(&c->buffer->buf_id, (uintptr_t)req->ident, sizeof(int));
+		rc = hwt_copyout(&id, (uintptr_t)req->ident, sizeof(int));
 	if (!rc && req->offset)
 		rc = hwt_copyout(&uoffset, (uintptr_t)req->offset, sizeof(uoffset));
 	if (!rc && req->data)
 		rc = hwt_copyout(&data, (uintptr_t)req->data, sizeof(data));
 	return rc;
+}
+
+static int do_position_get(const struct call *c, void *arg)
+{
+	struct hwt_position_get *req = arg;
+	uint64_t offset;
+
+	return hwt_buffer_read(c->buffer, &offset, &req->head);
 }
 
 static int config_set(const struct call *c, const struct hwt_config_request *req)
@@ -200,17 +229,20 @@ static int svc_copyin(const struct call *c, const struct hwt_svc_buf *s,
 		      struct hwt_buffer **out)
 {
 	const struct hwt_backend_ops *ops = c->ctx->backend->ops;
+	size_t size = ops->svc_size;
 	void *data;
 	int rc;
 
-	if (s->data_size < ops->svc_size)
+	if (s->data_version == 2 && ops->svc_size2)
+		size = ops->svc_size2;
+	if (s->data_size < size)
 		return -EINVAL;
-	data = hwt_alloc(ops->svc_size, HWT_MAY_SLEEP);
+	data = hwt_alloc(size, HWT_MAY_SLEEP);
 	if (!data)
 		return -ENOMEM;
-	rc = hwt_copyin((uintptr_t)s->data, data, ops->svc_size);
+	rc = hwt_copyin((uintptr_t)s->data, data, size);
 	if (!rc)
-		rc = ops->svc_buf(c->ctx, data, ops->svc_size, s->data_version, out);
+		rc = ops->svc_buf(c->ctx, data, size, s->data_version, out);
 	hwt_free(data);
 	return rc;
 }
@@ -286,6 +318,7 @@ static const struct request {
 	{HWT_IOC_RECORD_GET, NO_MUTEX, do_record_get},
 	{HWT_IOC_RECORD_GET2, NO_MUTEX, do_record_get2},
 	{HWT_IOC_BUFPTR_GET, NO_MUTEX, do_bufptr_get},
+	{HWT_IOC_POSITION_GET, NO_MUTEX, do_position_get},
 	{HWT_IOC_SET_CONFIG, 0, do_set_config},
 	{HWT_IOC_SET_CONFIG2, 0, do_set_config2},
 	{HWT_IOC_WAKEUP, NO_MUTEX, do_wakeup},

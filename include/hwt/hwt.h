@@ -112,7 +112,8 @@ struct hwt_record_get {
 struct hwt_bufptr_get {
 	int		*ident;		/* buffer id (thread: its tid, CPU: its id) */
 	vm_offset_t	*offset;	/* write position inside the buffer, bytes */
-	uint64_t	*data;		/* backend's own; pt: absolute position, bytes */
+	uint64_t	*data;		/* backend's own; pt: absolute position, bytes;
+					 * spe: which half is full (<hwt/spe.h>) */
 } HWT_ALIGNED16;
 
 struct hwt_set_config {

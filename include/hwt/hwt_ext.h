@@ -17,6 +17,7 @@
 #define HWT_IOC_SET_CONFIG2	_IOW(HWT_MAGIC, 0x42, struct hwt_set_config2)
 #define HWT_IOC_QUERY		_IOWR(HWT_MAGIC, 0x43, struct hwt_query)
 #define HWT_IOC_KERNEL_READ	_IOWR(HWT_MAGIC, 0x44, struct hwt_kernel_read)
+#define HWT_IOC_POSITION_GET	_IOR(HWT_MAGIC, 0x45, struct hwt_position_get)
 
 /*
  * HWT_IOC_RECORD_GET2: fills `buf` with whole records (struct hwt_rec), each
@@ -163,6 +164,14 @@ struct hwt_set_config2 {
 #define HWT_PAUSE_MMAP		0x2u
 #define HWT_PAUSE_FORK		0x4u
 #define HWT_PAUSE_ALL		0x7u
+
+/*
+ * HWT_IOC_POSITION_GET: where the unit stands in the node's buffer, the same for
+ * every backend.
+ */
+struct hwt_position_get {
+	uint64_t	head;		/* out: absolute position, bytes */
+};
 
 /*
  * HWT_IOC_QUERY, on /dev/hwt: describes the index-th backend.

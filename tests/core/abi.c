@@ -7,6 +7,7 @@
 
 #include <hwt/hwt_ext.h>
 #include <hwt/pt.h>
+#include <hwt/spe.h>
 
 #define SIZE(type, n) _Static_assert(sizeof(type) == (n), #type)
 #define AT(type, member, n) _Static_assert(offsetof(type, member) == (n), #type "." #member)
@@ -105,6 +106,7 @@ IS(HWT_IOC_RECORD_GET2, 0xc0184240u);
 IS(HWT_IOC_WAKEUP_TID, 0x40084241u);
 IS(HWT_IOC_SET_CONFIG2, 0x40204242u);
 IS(HWT_IOC_QUERY, 0xc1204243u);
+IS(HWT_IOC_POSITION_GET, 0x80084245u);
 IS(HWT_REC_MMAP, 1);
 IS(HWT_REC_FORK, 8);
 IS(HWT_REC_EXIT, 13);
@@ -122,6 +124,18 @@ AT(struct pt_cpu_config, cyc_thresh, 60);
 AT(struct pt_cpu_config, psb_freq, 64);
 SIZE(struct pt_svc_buf, 16);
 AT(struct pt_svc_buf, tail, 8);
+
+/* <hwt/spe.h>: version 1 is FreeBSD's. */
+SIZE(struct arm_spe_config, 12);
+AT(struct arm_spe_config, level, 4);
+AT(struct arm_spe_config, ctx_field, 8);
+SIZE(struct arm_spe_svc_buf, 8);
+SIZE(struct arm_spe_config2, 48);
+AT(struct arm_spe_config2, flags, 12);
+AT(struct arm_spe_config2, pmsfcr, 16);
+AT(struct arm_spe_config2, pmslatfr, 40);
+SIZE(struct arm_spe_svc_buf2, 16);
+AT(struct arm_spe_svc_buf2, tail, 8);
 
 int main(void)
 {
