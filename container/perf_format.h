@@ -92,6 +92,17 @@ enum {
 #define PT_CONFIG_ALL		0x0f7bfe33ull
 #define PT_CTL_OS		(1ull << 2)
 #define PT_CTL_USER		(1ull << 3)
+/* priv[] of arm_spe */
+enum { SPE_PRIV_PMU_TYPE, SPE_PRIV_PER_CPU, SPE_PRIV_COUNT };
+/* attr.config of the arm_spe PMU; config1 is PMSEVFR_EL1, config2 the least latency. */
+#define SPE_CONFIG_TS		(1ull << 0)
+#define SPE_CONFIG_PA		(1ull << 1)
+#define SPE_CONFIG_JITTER	(1ull << 16)
+#define SPE_CONFIG_BRANCH	(1ull << 32)
+#define SPE_CONFIG_LOAD		(1ull << 33)
+#define SPE_CONFIG_STORE	(1ull << 34)
+#define SPE_CONFIG2_LATENCY	0xfffull
+
 /* Where struct hwt_query's caps hold CPUID.15H (TSC/ART ratio). */
 #define PT_CAPS_RATIO_DEN	8
 #define PT_CAPS_RATIO_NUM	9
@@ -165,6 +176,7 @@ enum {
 	HWT_PART_END,		/* the recording was closed in good order */
 	HWT_PART_SHOWN,		/* text with its NUL: what of the trace was asked for */
 	HWT_PART_SYMBOLS,	/* lines of /proc/kallsyms */
+	HWT_PART_SPE,		/* struct arm_spe_config2: as it was programmed */
 };
 struct hwt_part_info {
 	uint32_t	version;	/* HWT_PART_VERSION */

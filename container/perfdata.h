@@ -15,15 +15,17 @@
 #include <stdint.h>
 #include <sys/types.h>
 #include <hwt/hwt_ext.h>
+#include <hwt/spe.h>
 
 /* ---- writing ---- */
 struct perfdata_writer;
 
 struct perfdata_params {
-	const char	*backend;	/* "pt" */
+	const char	*backend;	/* "pt", "spe" */
 	const char	*const *argv;	/* command line, NULL-terminated; or NULL */
 	uint64_t	rtit_ctl;	/* as programmed: for attr and AUXTRACE_INFO */
-	const uint32_t	*caps;		/* CPUID words (hw/pt.h), ncaps of them */
+	const struct arm_spe_config2 *spe;	/* "spe": as programmed; NULL: defaults */
+	const uint32_t	*caps;		/* as struct hwt_query has them, ncaps of them */
 	uint32_t	ncaps;
 	uint64_t	time_hz;	/* ticks a second: time conversion; 0: 1 GHz */
 	bool		per_cpu;	/* buffers are CPUs', not threads' */
@@ -80,7 +82,8 @@ int perfdata_write_symbols(struct perfdata_writer *w, const char *text, size_t n
 /*
  * The address filter in perf's syntax ("filter 0x1130/0x40@/bin/x", offsets in
  * the file), for decoders that must know where tracing stops.  Replaces the one
- * before.  ENAMETOOLONG: more than PERFDATA_FILTER_MAX - 1 bytes.
+ * before.  ENAMETOOLONG: more than PERFDATA_FILTER_MAX - 1 bytes;
+ * EOPNOTSUPP: the technology has none.
  */
 #define PERFDATA_FILTER_MAX	2048
 int perfdata_set_filter(struct perfdata_writer *w, const char *filter);
@@ -196,6 +199,9 @@ struct perfdata_info {
 	uint32_t	time_mult;
 	uint16_t	time_shift;
 	bool		has_time_conv;
+	struct arm_spe_config2 spe;	/* "spe": as it was programmed, if that is known */
+	const uint32_t	*caps;		/* ours: as struct hwt_query has them */
+	uint32_t	ncaps;
 	bool		per_cpu;
 	bool		ours;		/* written by hwt: generations are there */
 	bool		complete;	/* closed in good order; else cut at data.size */

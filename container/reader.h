@@ -11,7 +11,7 @@
 
 /* What a sample id of one event's records holds. */
 struct reader_attr {
-	uint64_t	sample_type, config;
+	uint64_t	sample_type, config, config1, config2, period;
 	uint32_t	type;
 	bool		sample_id_all, exclude_kernel, exclude_user;
 	struct perf_section ids;
@@ -68,6 +68,7 @@ int reader_load_attrs(struct perfdata *p);
 int reader_load_features(struct perfdata *p);
 void reader_auxtrace_info(struct perfdata *p, const struct perf_auxtrace_info *info);
 void reader_time_conv(struct perfdata *p, const struct perf_time_conv *conv);
+void reader_spe(struct perfdata *p, const void *payload, uint32_t n);
 void reader_ours(struct perfdata *p, const void *payload, uint32_t n);
 int reader_shown(struct perfdata *p, const void *text, uint32_t n);	/* 0, -ENOMEM */
 

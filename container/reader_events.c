@@ -256,6 +256,8 @@ static int parse_event_type(struct perfdata *p, struct perfdata_event *ev, size_
 	p->part_have = p->part_total = 0;
 	if (part->kind == HWT_PART_INFO)
 		reader_ours(p, p->part, part->total);
+	if (part->kind == HWT_PART_SPE)
+		reader_spe(p, p->part, part->total);
 	if (part->kind == HWT_PART_SHOWN && reader_shown(p, p->part, part->total))
 		return -ENOMEM;
 	if (part->kind == HWT_PART_SYMBOLS) {

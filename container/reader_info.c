@@ -28,6 +28,9 @@ static int load_attr(struct perfdata *p, struct reader_attr *a, uint64_t offset)
 		return err == -ENODATA ? -EINVAL : err;
 	a->sample_type = attr.sample_type;
 	a->config = attr.config;
+	a->config1 = attr.config1;
+	a->config2 = attr.config2;
+	a->period = attr.sample_period;
 	a->type = attr.type;
 	a->sample_id_all = attr.sample_id_all;
 	a->exclude_kernel = attr.exclude_kernel;
@@ -293,16 +296,22 @@ static void set_time_conv(struct perfdata *p, uint64_t shift, uint64_t mult,
 	p->info.has_time_conv = true;
 }
 
+static const struct reader_attr *attr_of_pmu(const struct perfdata *p, uint64_t pmu_type)
+{
+	uint32_t i;
+
+	for (i = 0; i < p->nattrs; i++)
+		if (p->attrs[i].type == pmu_type)
+			return &p->attrs[i];
+	return NULL;
+}
+
 /* IA32_RTIT_CTL as it must have been, from the attribute of the PMU's event. */
 static uint64_t ctl_of(const struct perfdata *p, uint64_t pmu_type)
 {
-	const struct reader_attr *a = NULL;
+	const struct reader_attr *a = attr_of_pmu(p, pmu_type);
 	uint64_t ctl;
-	uint32_t i;
 
-	for (i = 0; i < p->nattrs && !a; i++)
-		if (p->attrs[i].type == pmu_type)
-			a = &p->attrs[i];
 	if (!a)
 		return 0;
 	ctl = a->config & PT_CONFIG_ALL & ~PT_CONFIG_PT;
@@ -342,6 +351,37 @@ static void pt_info(struct perfdata *p, const uint64_t *priv, size_t n)
 	}
 }
 
+/* What perf asked its PMU for; our own files say it themselves. */
+static void spe_info(struct perfdata *p, const uint64_t *priv, size_t n)
+{
+	const struct reader_attr *a = n > SPE_PRIV_PMU_TYPE ?
+				      attr_of_pmu(p, priv[SPE_PRIV_PMU_TYPE]) : NULL;
+	struct arm_spe_config2 *c = &p->info.spe;
+
+	p->info.per_cpu = n > SPE_PRIV_PER_CPU && priv[SPE_PRIV_PER_CPU];
+	if (!a || p->info.ours)
+		return;
+	c->first.interval = (uint32_t)a->period;
+	c->first.level = a->exclude_kernel ? ARM_SPE_USER_ONLY :
+			 a->exclude_user ? ARM_SPE_KERNEL_ONLY : ARM_SPE_KERNEL_AND_USER;
+	c->flags = (a->config & SPE_CONFIG_TS ? 0 : ARM_SPE_NO_TIME) |
+		   (a->config & SPE_CONFIG_JITTER ? 0 : ARM_SPE_NO_JITTER) |
+		   (a->config & SPE_CONFIG_PA ? ARM_SPE_PHYS : 0);
+	c->pmsfcr = (a->config & SPE_CONFIG_BRANCH ? ARM_SPE_FCR_B : 0) |
+		    (a->config & SPE_CONFIG_LOAD ? ARM_SPE_FCR_LD : 0) |
+		    (a->config & SPE_CONFIG_STORE ? ARM_SPE_FCR_ST : 0);
+	c->pmsfcr |= c->pmsfcr ? ARM_SPE_FCR_FT : 0;
+	c->pmsevfr = a->config1;
+	c->pmslatfr = a->config2 & SPE_CONFIG2_LATENCY;
+	c->pmsfcr |= (c->pmsevfr ? ARM_SPE_FCR_FE : 0) | (c->pmslatfr ? ARM_SPE_FCR_FL : 0);
+}
+
+void reader_spe(struct perfdata *p, const void *payload, uint32_t n)
+{
+	if (n >= sizeof(p->info.spe))
+		memcpy(&p->info.spe, payload, sizeof(p->info.spe));
+}
+
 void reader_auxtrace_info(struct perfdata *p, const struct perf_auxtrace_info *info)
 {
 	static const char *const backends[] = {
@@ -357,6 +397,8 @@ void reader_auxtrace_info(struct perfdata *p, const struct perf_auxtrace_info *i
 		p->info.backend = backends[info->type];
 	if (info->type == PERF_AUXTRACE_INTEL_PT)
 		pt_info(p, info->priv, (info->header.size - sizeof(*info)) / 8);
+	else if (info->type == PERF_AUXTRACE_ARM_SPE)
+		spe_info(p, info->priv, (info->header.size - sizeof(*info)) / 8);
 }
 
 void reader_time_conv(struct perfdata *p, const struct perf_time_conv *conv)
@@ -379,6 +421,8 @@ void reader_ours(struct perfdata *p, const void *payload, uint32_t n)
 	p->info.host = p->ours.host;
 	p->info.backend = p->ours.backend;
 	p->info.rtit_ctl = info.rtit_ctl;
+	p->info.caps = p->ours.caps;
+	p->info.ncaps = info.ncaps < 32 ? info.ncaps : 32;
 	p->info.nominal_ratio = (uint32_t)(info.time_hz / 100000000);
 }
 

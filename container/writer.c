@@ -195,15 +195,14 @@ void pdw_attr(const struct perfdata_writer *w, enum pdw_event event,
 		attr->sample_type |= PERF_SAMPLE_CPU;
 	attr->read_format = PERF_FORMAT_ID;
 	attr->sample_period = 1;
-	attr->exclude_kernel = !(w->rtit_ctl & PT_CTL_OS);
-	attr->exclude_user = !(w->rtit_ctl & PT_CTL_USER) && !attr->exclude_kernel;
 	attr->exclude_hv = 1;
 	attr->sample_id_all = 1;
-	if (event == PDW_PT) {
-		attr->type = PDW_PMU_TYPE;
-		attr->config = (w->rtit_ctl & PT_CONFIG_ALL) | PT_CONFIG_PT;
+	attr->type = PDW_PMU_TYPE;
+	w->tech->attr(w, attr);
+	if (event == PDW_TRACE)
 		return;
-	}
+	attr->sample_period = 1;
+	attr->config1 = attr->config2 = 0;
 	attr->type = PERF_TYPE_SOFTWARE;
 	attr->config = PERF_COUNT_SW_DUMMY;
 	attr->mmap = attr->mmap2 = attr->mmap_data = attr->build_id = 1;
@@ -243,53 +242,6 @@ static int write_header(struct perfdata_writer *w)
 	return pdw_pwrite(w->fd, &head, sizeof(head), 0);
 }
 
-/*
- * The ratio of nominal clock and bus clock (100 MHz).  Where no CYC packets tell the
- * time, perf estimates it from the last TSC on: 2 * instructions * this / CBR ticks,
- * and applies maps by that.  The embedded host's unit counts one tick an
- * instruction (and its CBR is the nominal ratio): with the half of it the estimate is
- * exact, and never ahead of the map's record.
- */
-static uint64_t max_nonturbo(const struct perfdata_writer *w)
-{
-	uint64_t ratio = w->time_hz / 100000000;
-
-	if (!strcmp(w->host, "embedded") && !(w->rtit_ctl & PT_CONFIG_CYC))
-		ratio /= 2;
-	return ratio ? ratio : 1;
-}
-
-/* PERF_RECORD_AUXTRACE_INFO, with room for a filter that is set later. */
-static void put_auxtrace_info(struct perfdata_writer *w)
-{
-	uint64_t priv[PT_PRIV_COUNT] = {
-		[PT_PRIV_PMU_TYPE] = PDW_PMU_TYPE,
-		[PT_PRIV_TIME_SHIFT] = w->tc.shift,
-		[PT_PRIV_TIME_MULT] = w->tc.mult,
-		[PT_PRIV_TIME_ZERO] = w->tc.zero,
-		[PT_PRIV_USER_TIME_ZERO] = 1,
-		[PT_PRIV_TSC_BIT] = PT_CONFIG_TSC,
-		[PT_PRIV_NORETCOMP_BIT] = PT_CONFIG_NORETCOMP,
-		[PT_PRIV_PER_CPU] = w->per_cpu,
-		[PT_PRIV_MTC_BIT] = PT_CONFIG_MTC,
-		[PT_PRIV_MTC_FREQ_BITS] = PT_CONFIG_MTC_PERIOD,
-		[PT_PRIV_CYC_BIT] = PT_CONFIG_CYC,
-		[PT_PRIV_MAX_NONTURBO] = max_nonturbo(w),
-	};
-	const uint32_t type[2] = {PERF_AUXTRACE_INTEL_PT, 0};
-	size_t start = pdw_begin(w, PERF_USER_AUXTRACE_INFO, 0);
-
-	if (w->ncaps > PT_CAPS_RATIO_NUM) {
-		priv[PT_PRIV_TSC_CTC_D] = w->caps[PT_CAPS_RATIO_DEN];
-		priv[PT_PRIV_TSC_CTC_N] = w->caps[PT_CAPS_RATIO_NUM];
-	}
-	pdw_put(w, type, sizeof(type));
-	pdw_put(w, priv, sizeof(priv));
-	w->filter_offset = w->data_offset + w->used - sizeof(priv[0]);
-	pdw_zeros(w, PERFDATA_FILTER_MAX + 8); /* and perf's cap_event_trace */
-	pdw_end(w, start);
-}
-
 static int write_preamble(struct perfdata_writer *w)
 {
 	struct perf_time_conv conv = {
@@ -312,9 +264,12 @@ static int write_preamble(struct perfdata_writer *w)
 	strncpy(info.backend, w->backend, sizeof(info.backend) - 1);
 	strncpy(info.host, w->host, sizeof(info.host) - 1);
 	memcpy(info.caps, w->caps, sizeof(info.caps));
-	put_auxtrace_info(w);
+	/* perf wants to know the time of an SPE trace before it hears of it. */
 	pdw_put(w, &conv, sizeof(conv));
+	w->tech->info(w);
 	pdw_put_part(w, HWT_PART_INFO, &info, sizeof(info));
+	if (w->tech == &pdw_spe)
+		pdw_put_part(w, HWT_PART_SPE, &w->spe, sizeof(w->spe));
 	err = pdw_commit(w, mark);
 	return err ? err : perfdata_flush(w);
 }
@@ -324,6 +279,8 @@ static int copy_params(struct perfdata_writer *w, const struct perfdata_params *
 	size_t i, n = 0;
 
 	w->rtit_ctl = p->rtit_ctl;
+	if (p->spe)
+		w->spe = *p->spe;
 	w->time_hz = p->time_hz ? p->time_hz : 1000000000;
 	w->per_cpu = p->per_cpu;
 	w->build_id = p->build_id;
@@ -361,19 +318,33 @@ static void free_writer(struct perfdata_writer *w)
 	free(w);
 }
 
+static const struct pdw_tech *find_tech(const char *backend)
+{
+	static const struct pdw_tech *const techs[] = {&pdw_pt, &pdw_spe};
+	size_t i;
+
+	for (i = 0; i < sizeof(techs) / sizeof(techs[0]); i++)
+		if (!strcmp(techs[i]->backend, backend))
+			return techs[i];
+	return NULL;
+}
+
 int perfdata_create(const char *path, const struct perfdata_params *params,
 		    struct perfdata_writer **out)
 {
+	const struct pdw_tech *tech;
 	struct perfdata_writer *w;
 	int err;
 
 	if (!path || !params->backend || (params->ncaps && !params->caps))
 		return -EINVAL;
-	if (strcmp(params->backend, "pt"))
+	tech = find_tech(params->backend);
+	if (!tech)
 		return -EOPNOTSUPP;
 	w = calloc(1, sizeof(*w));
 	if (!w)
 		return -ENOMEM;
+	w->tech = tech;
 	w->first_time = UINT64_MAX;
 	err = copy_params(w, params);
 	if (err)
@@ -410,6 +381,8 @@ int perfdata_set_filter(struct perfdata_writer *w, const char *filter)
 
 	if (n >= sizeof(text))
 		return -ENAMETOOLONG;
+	if (!w->filter_offset)
+		return -EOPNOTSUPP;
 	if (w->error)
 		return w->error;
 	memcpy(text, filter, n);

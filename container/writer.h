@@ -39,16 +39,20 @@ struct pdw_file {		/* a mapped file: its build-id is asked for once */
 	uint8_t		size;
 };
 
+struct pdw_tech;
+
 struct perfdata_writer {
 	int		fd;
 	int		error;		/* of a write: no more follows it */
 	bool		nomem;		/* the unit under way found no room */
 	uint64_t	data_offset, data_size;
-	uint64_t	filter_offset;	/* of AUXTRACE_INFO's filter length */
+	uint64_t	filter_offset;	/* of AUXTRACE_INFO's filter length; 0: none */
 	uint8_t		*buf;		/* whole records not yet in the file */
 	size_t		used, cap;
 
 	char		**argv;
+	const struct pdw_tech *tech;
+	struct arm_spe_config2 spe;
 	char		*backend, *host;
 	uint64_t	rtit_ctl, time_hz;
 	uint32_t	caps[32], ncaps;
@@ -70,10 +74,23 @@ struct perfdata_writer {
 };
 
 /* The two events that the file knows: the trace, and the rest. */
-enum pdw_event { PDW_PT, PDW_DUMMY, PDW_EVENTS };
+enum pdw_event { PDW_TRACE, PDW_DUMMY, PDW_EVENTS };
+
+/* What depends on the technology. */
+struct pdw_tech {
+	const char	*backend, *pmu, *event, *arch;
+	const char	*cpu, *cpuid;	/* of the embedded host's virtual unit */
+	/* Not 0: pieces of trace end at multiples of it instead of before sync points. */
+	uint32_t	align;
+	/* Its part of the trace's event; all else is there. */
+	void (*attr)(const struct perfdata_writer *w, struct perf_event_attr *attr);
+	/* PERF_RECORD_AUXTRACE_INFO. */
+	void (*info)(struct perfdata_writer *w);
+};
+extern const struct pdw_tech pdw_pt, pdw_spe;
 #define PDW_ATTR_SIZE		128	/* PERF_ATTR_SIZE_VER7 */
 #define PDW_FIRST_ID		100
-#define PDW_PMU_TYPE		8	/* of intel_pt, in AUXTRACE_INFO and attr */
+#define PDW_PMU_TYPE		8	/* of the trace's PMU, in AUXTRACE_INFO and attr */
 void pdw_attr(const struct perfdata_writer *w, enum pdw_event event,
 	      struct perf_event_attr *attr);
 

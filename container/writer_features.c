@@ -84,7 +84,7 @@ static void feat_version(struct perfdata_writer *w)
 /* Of the traced program, not of the machine below it: perf picks rules by it. */
 static void feat_arch(struct perfdata_writer *w)
 {
-	put_string(w, "x86_64");
+	put_string(w, w->tech->arch);
 }
 
 static void feat_nrcpus(struct perfdata_writer *w)
@@ -117,8 +117,9 @@ static void cpuinfo(const char *key, char *value, size_t size)
 
 static void feat_cpudesc(struct perfdata_writer *w)
 {
-	char model[256] = "QEMU with a virtual Intel PT unit";
+	char model[256];
 
+	snprintf(model, sizeof(model), "%s", w->tech->cpu);
 	if (!is_embedded(w))
 		cpuinfo("model name", model, sizeof(model));
 	put_string(w, model);
@@ -127,9 +128,10 @@ static void feat_cpudesc(struct perfdata_writer *w)
 /* perf's form: vendor,family,model,stepping.  The virtual unit's CPU has none. */
 static void feat_cpuid(struct perfdata_writer *w)
 {
-	char v[4][64], id[300] = "hwt-vtu-pt,0,0,0";
+	char v[4][64], id[300];
 
-	if (!is_embedded(w)) {
+	snprintf(id, sizeof(id), "%s", w->tech->cpuid);
+	if (!is_embedded(w) && w->tech == &pdw_pt) {
 		cpuinfo("vendor_id", v[0], sizeof(v[0]));
 		cpuinfo("cpu family", v[1], sizeof(v[1]));
 		cpuinfo("model", v[2], sizeof(v[2]));
@@ -152,7 +154,7 @@ static void feat_cmdline(struct perfdata_writer *w)
 
 static void feat_event_desc(struct perfdata_writer *w)
 {
-	static const char *const names[PDW_EVENTS] = {"intel_pt//", "dummy:HG"};
+	const char *const names[PDW_EVENTS] = {w->tech->event, "dummy:HG"};
 	struct perf_event_attr attr;
 	uint64_t id;
 	int i;
@@ -175,7 +177,7 @@ static void feat_pmu_mappings(struct perfdata_writer *w)
 	put_u32(w, PERF_TYPE_SOFTWARE);
 	put_string(w, "software");
 	put_u32(w, PDW_PMU_TYPE);
-	put_string(w, "intel_pt");
+	put_string(w, w->tech->pmu);
 }
 
 static void feat_sample_time(struct perfdata_writer *w)

@@ -63,7 +63,7 @@ static void start_thread(struct perfdata_writer *w, uint32_t pid, uint32_t tid,
 	t->started = true;
 	start = pdw_begin(w, PERF_RECORD_ITRACE_START, PERF_RECORD_MISC_USER);
 	pdw_put(w, task, sizeof(task));
-	pdw_put_id(w, PDW_PT, pid, tid, time, -1);
+	pdw_put_id(w, PDW_TRACE, pid, tid, time, -1);
 	pdw_end(w, start);
 }
 

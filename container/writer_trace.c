@@ -65,7 +65,7 @@ static void put_aux(struct perfdata_writer *w, const struct pdw_stream *s,
 	size_t start = pdw_begin(w, PERF_RECORD_AUX, PERF_RECORD_MISC_USER);
 
 	pdw_put(w, body, sizeof(body));
-	pdw_put_id(w, PDW_PT, w->per_cpu ? UINT32_MAX : s->pid, at.tid, s->time,
+	pdw_put_id(w, PDW_TRACE, w->per_cpu ? UINT32_MAX : s->pid, at.tid, s->time,
 		   w->per_cpu ? (int32_t)s->id : -1);
 	pdw_end(w, start);
 	pdw_note_trace(w, w->data_offset + w->data_size + w->used);
@@ -166,13 +166,27 @@ static int append_to_kept(struct perfdata_writer *w, struct pdw_stream *s,
 	return cut_kept(w, s, s->nkept > KEPT_MAX ? s->nkept : cut);
 }
 
+/* Where every multiple of `align` begins a record: up to the last one. */
+static int append_aligned(struct perfdata_writer *w, struct pdw_stream *s,
+			  const uint8_t *bytes, size_t n)
+{
+	uint64_t end = (s->next + n) & ~(uint64_t)(w->tech->align - 1);
+	size_t cut = end > s->next ? (size_t)(end - s->next) : 0;
+	int err = cut ? put_trace(w, s, bytes, cut) : 0;
+
+	return err ? err : keep(s, bytes + cut, n - cut);
+}
+
 /* Bytes that continue the stream. */
 static int append(struct perfdata_writer *w, struct pdw_stream *s, const uint8_t *bytes,
 		  size_t n)
 {
-	size_t at = s->nkept ? last_psb(bytes, n) : 0, cut;
+	size_t at, cut;
 	int err;
 
+	if (w->tech->align)
+		return append_aligned(w, s, bytes, n);
+	at = s->nkept ? last_psb(bytes, n) : 0;
 	if (at == NO_PSB)
 		return append_to_kept(w, s, bytes, n);
 	cut = at + find_cut(w, bytes + at, n - at);

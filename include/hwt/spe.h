@@ -36,6 +36,15 @@ struct arm_spe_config {
 	enum arm_spe_ctx_field ctx_field;
 };
 
+/* struct arm_spe_config2.pmsfcr: bits of PMSFCR_EL1. */
+#define ARM_SPE_FCR_FE		(1ull << 0)	/* by event: pmsevfr */
+#define ARM_SPE_FCR_FT		(1ull << 1)	/* by type: any of the last three */
+#define ARM_SPE_FCR_FL		(1ull << 2)	/* by latency: pmslatfr */
+#define ARM_SPE_FCR_FNE		(1ull << 3)	/* by event, inverted: pmsnevfr */
+#define ARM_SPE_FCR_B		(1ull << 16)	/* branches */
+#define ARM_SPE_FCR_LD		(1ull << 17)	/* loads */
+#define ARM_SPE_FCR_ST		(1ull << 18)	/* stores */
+
 /* struct arm_spe_config2.flags */
 #define ARM_SPE_NO_JITTER	0x1u	/* every interval is the same (PMSIRR_EL1.RND) */
 #define ARM_SPE_NO_TIME		0x2u	/* no Timestamp packets (PMSCR_EL1.TS) */

@@ -223,7 +223,7 @@ static void test_unwritable(void **state)
 	assert_int_equal(perfdata_create(path, &params, &w), -ESPIPE);
 	close(fds[0]);
 	close(fds[1]);
-	params.backend = "spe";
+	params.backend = "etb";
 	assert_int_equal(perfdata_create("/dev/null", &params, &w), -EOPNOTSUPP);
 	params.backend = NULL;
 	assert_int_equal(perfdata_create("/dev/null", &params, &w), -EINVAL);
