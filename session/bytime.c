@@ -121,6 +121,11 @@ uint64_t bytime_cut(struct hwt_stream *st, uint64_t changes, struct image_moment
 {
 	struct stream_clock *c = &st->clock;
 
+	/* Samples carry times, not the stream: names are those of the end. */
+	if (st->session->samples) {
+		*begin = *end = (struct image_moment){0, UINT64_MAX};
+		return UINT64_MAX;
+	}
 	while (c->cut <= st->position && !c->ended) {
 		c->begin = c->tsc;
 		/* Nothing changes any more: no need to look at packets. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "packets.h"
+#include "packets_spe.h"
 #include "decode/pt/pt_packet.h"
 
 #include <errno.h>
@@ -151,6 +152,8 @@ int hwt_stream_packets(struct hwt_session *s, struct hwt_stream *st,
 	size_t n;
 	int err;
 
+	if (info->samples)
+		return spe_packets(st, fn, ctx);
 	if (!info->backend || strcmp(info->backend, "pt") != 0)
 		return -EOPNOTSUPP;
 	while ((err = hwt_stream_chunk(st, &bytes, &n, &position, &lost)) > 0) {

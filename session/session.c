@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "../hw/pt.h"
+#include "../hw/spe.h"
 #include "session_priv.h"
 
 #define FEED_DEFAULT   (256u << 10)
@@ -146,6 +147,29 @@ static void take_info(struct hwt_session *s)
 	s->config.no_compression = i->rtit_ctl & RTIT_CTL_DISRETC;
 }
 
+/* What is not known of a foreign file stays 0. */
+static void take_spe(struct hwt_session *s)
+{
+	const struct perfdata_info *i = perfdata_info(s->file);
+	const struct arm_spe_config2 *c = &i->spe;
+	uint32_t pmbidr = i->ncaps > SPE_CAP_PMBIDR ? i->caps[SPE_CAP_PMBIDR] : 0;
+
+	if (i->ncaps > SPE_CAP_PMBIDR)
+		s->align = 1u << (pmbidr & PMBIDR_ALIGN_MASK);
+	/* No silicon has physical addresses only. */
+	s->info.modelled = i->ours && (pmbidr & PMBIDR_ADDRMODE_MASK) >> PMBIDR_ADDRMODE_SHIFT ==
+				      PMBIDR_ADDRMODE_PA;
+	s->info.spe.interval = c->first.interval;
+	s->info.spe.jitter = !(c->flags & ARM_SPE_NO_JITTER);
+	s->info.spe.time = !(c->flags & ARM_SPE_NO_TIME);
+	s->info.spe.user = c->first.level != ARM_SPE_KERNEL_ONLY;
+	s->info.spe.kernel = c->first.level != ARM_SPE_USER_ONLY;
+	s->info.spe.pmsfcr = c->pmsfcr;
+	s->info.spe.pmsevfr = c->pmsevfr;
+	s->info.spe.pmsnevfr = c->pmsnevfr;
+	s->info.spe.pmslatfr = c->pmslatfr;
+}
+
 /* Known once all was read: they are told while images come. */
 static int take_filters(struct hwt_session *s)
 {
@@ -170,8 +194,11 @@ static int recording_open(struct hwt_session *s, const struct hwt_session_option
 		s->info.file_size = (uint64_t)sb.st_size;
 	}
 	take_info(s);
-	if (!s->info.backend || strcmp(s->info.backend, "pt")) {
-		if (asprintf(error, "%s: holds %s%s; only Intel PT is decoded", o->path,
+	s->samples = s->info.samples = s->info.backend && !strcmp(s->info.backend, "spe");
+	if (s->samples)
+		take_spe(s);
+	if (!s->samples && (!s->info.backend || strcmp(s->info.backend, "pt"))) {
+		if (asprintf(error, "%s: holds %s%s; Intel PT and Arm SPE are decoded", o->path,
 			     s->info.backend ? "a trace of " : "no hardware trace",
 			     s->info.backend ? s->info.backend : "") < 0)
 			*error = NULL;

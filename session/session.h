@@ -10,6 +10,7 @@
 #define SESSION_SESSION_H
 
 #include "../decode/event.h"
+#include "../decode/spe/spe_decoder.h"
 #include "../image/image.h"
 
 struct hwt_session;
@@ -49,6 +50,11 @@ const struct hwt_stream_info *hwt_stream_info(const struct hwt_stream *st);
 
 /* Fills at most max events; > 0 how many, 0 the end, -errno. */
 int hwt_stream_next(struct hwt_stream *st, struct trace_event *ev, int max);
+/*
+ * The same for recordings of samples (hwt_session_info.samples), of which
+ * hwt_stream_next says -EOPNOTSUPP.
+ */
+int hwt_stream_samples(struct hwt_stream *st, struct spe_event *ev, int max);
 /* Starts the stream again from its first byte. */
 int hwt_stream_rewind(struct hwt_stream *st);
 /* Frees decoder and view; info stays. */
@@ -90,6 +96,17 @@ struct hwt_session_info {
 	uint64_t	lost_records;
 	uint64_t	file_size;
 	uint64_t	rtit_ctl;
+	bool		samples;	/* Arm SPE: samples of operations, no flow */
+	/*
+	 * Latencies, cache levels and mispredictions are those of a model
+	 * (doc/spe-model.md), not of a processor.
+	 */
+	bool		modelled;
+	struct {			/* samples: as it was programmed */
+		uint32_t interval;	/* operations; 0: not known */
+		bool	jitter, time, kernel, user;
+		uint64_t pmsfcr, pmsevfr, pmsnevfr, pmslatfr;
+	} spe;
 };
 const struct hwt_session_info *hwt_session_info(const struct hwt_session *s);
 

@@ -7,6 +7,7 @@
 #include "../container/perfdata.h"
 #include "../decode/pt/pt_decoder.h"
 #include "../decode/pt/pt_packet.h"
+#include "../decode/spe/spe_decoder.h"
 #include "filter.h"
 #include "session.h"
 
@@ -70,6 +71,7 @@ struct hwt_stream {
 
 	/* Decoding; NULL decoder: not begun. */
 	struct pt_decoder *decoder;
+	struct spe_decoder *samples;
 	struct image_view *view;
 	struct image_view *ahead;	/* by time: what is mapped by the stretch's end */
 	struct image_space *space;	/* that the views are of */
@@ -102,6 +104,8 @@ struct hwt_session {
 	void		*warn_ctx;
 	size_t		feed_max;	/* bytes fed at once */
 	struct pt_decoder_config config;
+	bool		samples;	/* of SPE: hwt_stream_samples instead of events */
+	uint32_t	align;		/* of SPE records, bytes; 0: not known */
 	struct filter	traced, shown;	/* by the unit; of that, what was asked for */
 	struct session_space *spaces;
 	struct image_space *nowhere;	/* empty */
@@ -141,6 +145,14 @@ struct session_process *index_process(struct hwt_session *s, uint32_t pid);
 int index_hwt(struct hwt_session *s, const struct hwt_rec *rec, const uint8_t *build_id,
 	      size_t build_id_size);
 int index_perf(struct hwt_session *s, const struct perfdata_event *ev);
+
+/* stream.c: at the first byte. 0, -ENOMEM. */
+int stream_start(struct hwt_stream *st);
+/*
+ * The next bytes of the stream in st->buffer, all under one view: how many.  0:
+ * *lost are missing there, or (0) it ends.  -errno.
+ */
+ssize_t stream_bytes(struct hwt_stream *st, uint64_t *lost);
 
 /* raw.c */
 int raw_open(struct hwt_session *s, const struct hwt_session_options *o, char **error);

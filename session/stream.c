@@ -19,6 +19,23 @@ static size_t stream_code(void *ctx, uint64_t ip, uint8_t *buf, size_t len)
 	return st->view ? image_view_code(st->view, ip, buf, len) : 0;
 }
 
+/* At the first byte, with whatever decoder. 0, -ENOMEM. */
+int stream_start(struct hwt_stream *st)
+{
+	if (!st->buffer) {
+		st->buffer_size = st->session->feed_max;
+		st->buffer = malloc(st->buffer_size);
+	}
+	if (!st->buffer)
+		return -ENOMEM;
+	st->position = st->done = 0;
+	st->chunk = st->next_switch = st->next_cpu = 0;
+	st->finished = false;
+	st->programs = 0;
+	st->clock = (struct stream_clock){};
+	return 0;
+}
+
 static int begin(struct hwt_stream *st)
 {
 	struct pt_decoder_config config = st->session->config;
@@ -34,23 +51,14 @@ static int begin(struct hwt_stream *st)
 			return -ENOMEM;
 	}
 	st->decoder = pt_decoder_new(&config);
-	if (!st->buffer) {
-		st->buffer_size = st->session->feed_max;
-		st->buffer = malloc(st->buffer_size);
-	}
-	if (!st->decoder || !st->buffer)
-		return -ENOMEM;
-	st->position = st->done = 0;
-	st->chunk = st->next_switch = st->next_cpu = 0;
-	st->finished = false;
-	st->programs = 0;
-	st->clock = (struct stream_clock){};
-	return 0;
+	return st->decoder ? stream_start(st) : -ENOMEM;
 }
 
 void hwt_stream_close(struct hwt_stream *st)
 {
 	pt_decoder_free(st->decoder);
+	spe_decoder_free(st->samples);
+	st->samples = NULL;
 	image_view_free(st->view);
 	image_view_free(st->ahead);
 	free(st->buffer);
@@ -72,12 +80,14 @@ int hwt_stream_rewind(struct hwt_stream *st)
 	hwt_stream_close(st);
 	st->dump_chunk = 0;
 	st->dump_position = 0;
-	return begin(st);
+	return st->session->samples ? 0 : begin(st);
 }
 
+/* Of blocks that a decoder remembers; samples are remembered by nobody. */
 static void drop_blocks(void *decoder, uint64_t addr, uint64_t len)
 {
-	pt_decoder_invalidate(decoder, addr, len);
+	if (decoder)
+		pt_decoder_invalidate(decoder, addr, len);
 }
 
 /*
@@ -108,7 +118,7 @@ static int move_view(struct hwt_stream *st, struct image_space *space,
 	st->at = at;
 	if (view)
 		image_view_set(view, at);
-	pt_decoder_invalidate(st->decoder, 0, UINT64_MAX);
+	drop_blocks(st->decoder, 0, UINT64_MAX);
 	return 1;
 }
 
@@ -128,7 +138,7 @@ static int place_filters(struct hwt_stream *st)
 	struct filter_ranges traced = {};
 	size_t i, n;
 
-	if (!st->session->traced.n && !st->session->shown.n)
+	if (!st->decoder || (!st->session->traced.n && !st->session->shown.n))
 		return 0;
 	place(st, &st->session->shown, &st->shown);
 	place(st, &st->session->traced, &traced);
@@ -226,14 +236,14 @@ static int follow_image(struct hwt_stream *st, uint64_t *limit)
 	return ret > 0 ? place_filters(st) : ret;
 }
 
-/* Gives the decoder its next bytes: 1, 0 at the stream's end, -errno. */
-static int feed(struct hwt_stream *st)
+ssize_t stream_bytes(struct hwt_stream *st, uint64_t *lost)
 {
 	const struct stream_chunk *c;
 	uint64_t limit, n;
 	ssize_t got;
 	int ret;
 
+	*lost = 0;
 	while (st->chunk < st->nchunks &&
 	       st->position >=
 		       st->chunks[st->chunk].position + st->chunks[st->chunk].size)
@@ -242,9 +252,9 @@ static int feed(struct hwt_stream *st)
 		return 0;
 	c = &st->chunks[st->chunk];
 	if (st->position < c->position) {
-		pt_decoder_lost(st->decoder, c->position - st->position);
+		*lost = c->position - st->position;
 		st->position = c->position;
-		return 1;
+		return 0;
 	}
 	ret = follow_image(st, &limit);
 	if (ret)
@@ -257,16 +267,32 @@ static int feed(struct hwt_stream *st)
 	got = session_read(st->session, c->data_offset + (st->position - c->position),
 			   st->buffer, (size_t)n);
 	if (got < 0)
-		return (int)got;
+		return got;
 	if (!got) {
 		/* The file is shorter than its records say. */
-		pt_decoder_lost(st->decoder, c->position + c->size - st->position);
+		*lost = c->position + c->size - st->position;
 		st->position = c->position + c->size;
-		return 1;
+		return 0;
 	}
-	ret = pt_decoder_feed(st->decoder, st->buffer, (size_t)got);
 	st->position += (uint64_t)got;
 	st->done += (uint64_t)got;
+	return got;
+}
+
+/* Gives the decoder its next bytes: 1, 0 at the stream's end, -errno. */
+static int feed(struct hwt_stream *st)
+{
+	uint64_t lost;
+	ssize_t got = stream_bytes(st, &lost);
+	int ret;
+
+	if (got < 0)
+		return (int)got;
+	if (lost)
+		pt_decoder_lost(st->decoder, lost);
+	if (!got)
+		return lost != 0;
+	ret = pt_decoder_feed(st->decoder, st->buffer, (size_t)got);
 	return ret ? ret : 1;
 }
 
@@ -313,6 +339,8 @@ int hwt_stream_next(struct hwt_stream *st, struct trace_event *ev, int max)
 {
 	int ret;
 
+	if (st->session->samples)
+		return -EOPNOTSUPP;
 	if (!st->decoder) {
 		ret = begin(st);
 		if (ret)
