@@ -79,6 +79,8 @@ void summary_add(struct summary *total, const struct summary *s)
 
 	total->instructions += s->instructions;
 	total->branches += s->branches;
+	total->samples += s->samples;
+	total->sampled |= s->sampled;
 	for (i = 0; i < TRACE_EVENT_MAX; i++)
 		total->events[i] += s->events[i];
 	for (i = 0; i < TRACE_GAP_MAX; i++)
@@ -106,6 +108,9 @@ void summary_add(struct summary *total, const struct summary *s)
 /* A function that was never called: the unit was on, and flow never began. */
 static bool idle(const struct summary *s)
 {
+	/* Too short for a sample, or none passed the filters. */
+	if (s->sampled)
+		return !s->bytes && !s->lost && !s->stops;
 	return s->events[TRACE_SYNC] && !s->events[TRACE_ENABLED] && !s->gaps && !s->lost &&
 	       !s->stops;
 }
@@ -114,7 +119,7 @@ enum summary_verdict summary_verdict(const struct summary *s)
 {
 	if (s->errors)
 		return SUMMARY_ERRORS;
-	if (!s->instructions)
+	if (!s->instructions && !s->samples)
 		return idle(s) ? SUMMARY_IDLE : SUMMARY_NOTHING;
 	return s->gaps || s->lost || s->stops ? SUMMARY_LOSSES : SUMMARY_COMPLETE;
 }

@@ -11,6 +11,8 @@
 struct summary {
 	uint64_t	instructions;
 	uint64_t	branches;	/* executed, conditional ones not taken too */
+	uint64_t	samples;	/* of operations */
+	bool		sampled;	/* a recording of samples: no instructions are counted */
 	uint64_t	events[TRACE_EVENT_MAX];	/* by enum trace_event_type */
 	uint64_t	reasons[TRACE_GAP_MAX];	/* gaps and errors, by enum trace_gap */
 	uint64_t	gaps;		/* TRACE_GAP events */

@@ -73,19 +73,16 @@ static void free_all(struct analysing *a)
 	analysis_free(a->analysis);
 }
 
-int analysing_run(const struct recording_values *opt, bool tree,
+int analysing_run(const struct recording *rec, bool tree,
 		  int (*show)(struct analysing *a, const void *values), const void *values)
 {
 	static const struct recording_visitor visitor = {
 		.begin = begin, .feed = feed, .end = end,
 	};
 	struct analysis_config config = { .tree = tree };
-	struct analysing a = { 0 };
+	struct analysing a = { .rec = *rec };
 	int status, closed;
 
-	status = recording_open(&a.rec, opt);
-	if (status)
-		return status;
 	a.analysis = analysis_new(&config);
 	if (!a.analysis || out_init(&a.out, STDOUT_FILENO)) {
 		analysis_free(a.analysis);

@@ -22,8 +22,8 @@ struct analysing {
 	uint64_t	base;		/* ticks of the first event */
 };
 
-/* EXIT_*: decodes, calls show, tells what is missing. */
-int analysing_run(const struct recording_values *opt, bool tree,
+/* Takes an open recording over.  EXIT_*: decodes, calls show, tells what is missing. */
+int analysing_run(const struct recording *rec, bool tree,
 		  int (*show)(struct analysing *a, const void *values), const void *values);
 /* Ticks of a stretch of time to nanoseconds; ctx is the struct analysing. */
 uint64_t analysing_duration(void *ctx, uint64_t ticks);

@@ -97,7 +97,10 @@ static int calls_run(const struct command *self, void *values, int noperands,
 {
 	const struct calls_values *v = values;
 
-	return analysing_run(&v->recording, true, show, v);
+	struct recording rec;
+	int status = recording_open(&rec, &v->recording);
+
+	return status ? status : analysing_run(&rec, true, show, v);
 }
 
 const struct command calls_cmd = {

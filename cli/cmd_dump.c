@@ -139,6 +139,8 @@ static int dump_run(const struct command *self, void *values, int noperands,
 		return failure("out of memory");
 	}
 	json_init(&d.json, &d.out);
+	if (!d.opt->recording.json)
+		recording_note(&d.rec, &d.out);
 	status = finish_out(&d.out, dump_streams(&d));
 	if (d.bad || d.lost)
 		message("%llu bytes are no packets, %llu bytes are missing",

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "commands.h"
 #include "present/result.h"
+#include "present/result_samples.h"
 #include "present/text.h"
 #include "recording.h"
 
+#include <hwt/spe.h>
 #include <inttypes.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -110,6 +112,46 @@ static void line(struct out *o, const char *what, const char *text)
 	out_char(o, '\n');
 }
 
+/* A register's filter, if it is on. */
+static void filter_text(struct out *o, const char *what, bool on, uint64_t value)
+{
+	if (on)
+		out_printf(o, "%-12s%s 0x%" PRIx64 "\n", "filter", what, value);
+}
+
+static void sampling_text(struct out *o, const struct hwt_session_info *info)
+{
+	uint64_t fcr = info->spe.pmsfcr;
+
+	out_printf(o, "%-12s%s%s%s\n", "levels", info->spe.user ? "user" : "",
+		   info->spe.user && info->spe.kernel ? ", " : "",
+		   info->spe.kernel ? "kernel" : "");
+	if (info->spe.interval)
+		out_printf(o, "%-12severy %u operations%s\n", "interval", info->spe.interval,
+			   info->spe.jitter ? " and up to 255 more" : "");
+	filter_text(o, "events", fcr & ARM_SPE_FCR_FE, info->spe.pmsevfr);
+	filter_text(o, "not events", fcr & ARM_SPE_FCR_FNE, info->spe.pmsnevfr);
+	filter_text(o, "latency", fcr & ARM_SPE_FCR_FL, info->spe.pmslatfr);
+	if (fcr & ARM_SPE_FCR_FT)
+		out_printf(o, "%-12stypes%s%s%s\n", "filter", fcr & ARM_SPE_FCR_LD ? " load" : "",
+			   fcr & ARM_SPE_FCR_ST ? " store" : "", fcr & ARM_SPE_FCR_B ? " branch" : "");
+	if (info->modelled)
+		line(o, "figures", RESULT_MODELLED);
+}
+
+static void sampling_json(struct json *j, const struct hwt_session_info *info)
+{
+	json_bool(j, "modelled", info->modelled);
+	json_uint(j, "interval", info->spe.interval);
+	json_bool(j, "jitter", info->spe.jitter);
+	json_bool(j, "user", info->spe.user);
+	json_bool(j, "kernel", info->spe.kernel);
+	json_hex(j, "pmsfcr", info->spe.pmsfcr);
+	json_hex(j, "pmsevfr", info->spe.pmsevfr);
+	json_hex(j, "pmsnevfr", info->spe.pmsnevfr);
+	json_uint(j, "pmslatfr", info->spe.pmslatfr);
+}
+
 static void file_text(struct informing *f, const struct hwt_session_info *info)
 {
 	struct out *o = &f->out;
@@ -126,7 +168,10 @@ static void file_text(struct informing *f, const struct hwt_session_info *info)
 	line(o, "system", info->os_release);
 	line(o, "cpu", info->cpuid);
 	line(o, "backend", info->backend);
-	out_printf(o, "%-12s%#" PRIx64 "\n", "rtit_ctl", info->rtit_ctl);
+	if (info->samples)
+		sampling_text(o, info);
+	else
+		out_printf(o, "%-12s%#" PRIx64 "\n", "rtit_ctl", info->rtit_ctl);
 	line(o, "size", text_size(size, sizeof(size), info->file_size));
 	line(o, "closed", info->complete ? "in good order" : "no: the writer was interrupted");
 	if (info->lost_records)
@@ -148,7 +193,10 @@ static void file_json(struct informing *f, const struct hwt_session_info *info)
 	json_string(j, "system", info->os_release);
 	json_string(j, "cpu", info->cpuid);
 	json_string(j, "backend", info->backend);
-	json_hex(j, "rtit_ctl", info->rtit_ctl);
+	if (info->samples)
+		sampling_json(j, info);
+	else
+		json_hex(j, "rtit_ctl", info->rtit_ctl);
 	json_uint(j, "file_size", info->file_size);
 	json_bool(j, "complete", info->complete);
 	json_uint(j, "lost_records", info->lost_records);

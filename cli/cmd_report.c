@@ -1,13 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "analysing.h"
 #include "commands.h"
+#include "report_samples.h"
 
 struct report_values {
 	struct recording_values recording;
 	int		by_total;
+	int		by;		/* enum samples_group; -1: all */
 	uint64_t	rows, percent;
 };
-static const struct report_values defaults = { .recording = RECORDING_DEFAULTS };
+static const struct report_values defaults = { .recording = RECORDING_DEFAULTS, .by = -1 };
+
+static const struct option_choice groups[] = {
+	{ "function", SAMPLES_FUNCTION }, { "operation", SAMPLES_OPERATION },
+	{ "source", SAMPLES_SOURCE }, { "latency", SAMPLES_LATENCY },
+	{ "address", SAMPLES_ADDRESS }, { 0 }
+};
 
 static const struct option report_opts[] = {
 	RECORDING_ROWS(struct report_values, recording),
@@ -18,6 +26,9 @@ static const struct option report_opts[] = {
 	  .help = "At most N functions (default: all)" },
 	{ 0, "percent", "P", OPTION_UINT, OPTION_AT(struct report_values, percent),
 	  .help = "Leave out functions below P percent", .max = 100 },
+	{ 0, "by", "GROUP", OPTION_CHOICE, OPTION_AT(struct report_values, by),
+	  "Samples: by function, operation, source, latency or address (default: all)",
+	  .choices = groups },
 	{ 0 }
 };
 
@@ -63,13 +74,23 @@ static int report_run(const struct command *self, void *values, int noperands,
 		      char **operands)
 {
 	const struct report_values *v = values;
+	struct recording rec;
+	int status = recording_open(&rec, &v->recording);
 
-	return analysing_run(&v->recording, false, show, v);
+	if (status)
+		return status;
+	if (recording_sampled(&rec))
+		return report_samples(&rec, v->by, v->rows);
+	if (v->by >= 0) {
+		recording_discard(&rec);
+		return failure("--by is for recordings of samples");
+	}
+	return analysing_run(&rec, false, show, v);
 }
 
 const struct command report_cmd = {
 	.name = "report",
-	.summary = "Show functions by instructions, self and with children",
+	.summary = "Show functions by instructions, or samples by groups",
 	.operands = "",
 	.usage_status = EXIT_FAILED,
 	.options = report_opts,

@@ -22,7 +22,8 @@ static const struct option script_opts[] = {
 	MODE("insns", SCRIPT_INSNS, "A line an instruction"),
 	MODE("calls", SCRIPT_CALLS, "A line a call, indented by depth"),
 	{ 'F', "fields", "FIELDS", OPTION_STRING, OPTION_AT(struct script_values, fields),
-	  .help = "Of: pid,tid,comm,time,cycles,offset,event,ip,sym,image,line,to" },
+	  .help = "Of: pid,tid,comm,time,cycles,offset,event,ip,sym,image,line,to; "
+		  "samples: addr,lat,events" },
 	{ 0 }
 };
 
@@ -66,6 +67,11 @@ static int feed(void *ctx, const struct trace_event *ev, int n)
 	return script_feed(((struct listing *)ctx)->script, ev, n);
 }
 
+static int samples(void *ctx, const struct spe_event *ev, int n)
+{
+	return script_samples(((struct listing *)ctx)->script, ev, n);
+}
+
 /* The last line of JSON output says what all the others are worth. */
 static void summary_line(struct listing *l)
 {
@@ -74,6 +80,8 @@ static void summary_line(struct listing *l)
 	json_init(&j, &l->out);
 	json_object(&j, NULL);
 	json_string(&j, "type", "summary");
+	if (recording_sampled(&l->rec))
+		json_bool(&j, "modelled", hwt_session_info(l->rec.session)->modelled);
 	result_summary_json(&j, "summary", &l->rec.all);
 	json_object_end(&j);
 	json_newline(&j);
@@ -82,12 +90,14 @@ static void summary_line(struct listing *l)
 static int list(struct listing *l, const struct script_options *options, bool json)
 {
 	static const struct recording_visitor visitor = {
-		.begin = begin, .feed = feed, .listing = true,
+		.begin = begin, .feed = feed, .samples = samples, .listing = true,
 	};
 	int status, closed;
 
 	if (out_init(&l->out, STDOUT_FILENO))
 		return failure("out of memory");
+	if (!json)
+		recording_note(&l->rec, &l->out);
 	l->script = script_new(options, &l->out);
 	status = l->script ? recording_visit(&l->rec, &visitor, l) : EXIT_FAILED;
 	if (status == EXIT_OK && json)
@@ -113,12 +123,14 @@ static int script_run(const struct command *self, void *values, int noperands,
 			return failure("--fields: '%.*s' is no field; see --help", bad_len, bad);
 	}
 	status = recording_open(&l.rec, &v->recording);
+	if (status == EXIT_OK && recording_sampled(&l.rec))
+		options.mode = SCRIPT_SAMPLES;
 	return status ? status : list(&l, &options, v->recording.json);
 }
 
 const struct command script_cmd = {
 	.name = "script",
-	.summary = "List branches, instructions or calls in order",
+	.summary = "List branches, instructions, calls or samples in order",
 	.operands = "",
 	.usage_status = EXIT_FAILED,
 	.options = script_opts,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "recording.h"
 #include "present/result.h"
+#include "present/result_samples.h"
 #include "present/text.h"
 #include "progress.h"
 
@@ -138,9 +139,26 @@ static int pull(struct recording *r, struct hwt_stream *st,
 	return n;
 }
 
+static int pull_samples(struct recording *r, struct hwt_stream *st,
+			const struct recording_visitor *v, void *ctx, struct summary *sum,
+			struct spe_event *events)
+{
+	int n, err;
+
+	sum->sampled = true;
+	while ((n = hwt_stream_samples(st, events, EVENTS)) > 0) {
+		summary_feed_samples(sum, events, n);
+		err = v->samples ? v->samples(ctx, events, n) : 0;
+		if (err)
+			return err;
+		progress_at(r->done + hwt_stream_position(st));
+	}
+	return n;
+}
+
 static int visit_one(struct recording *r, struct hwt_stream *st,
 		     const struct recording_visitor *v, void *ctx,
-		     struct trace_event *events)
+		     void *events)
 {
 	const struct hwt_stream_info *info = hwt_stream_info(st);
 	struct summary sum = { 0 };
@@ -149,7 +167,8 @@ static int visit_one(struct recording *r, struct hwt_stream *st,
 	progress_clear();
 	err = v->begin ? v->begin(ctx, st) : 0;
 	if (!err)
-		err = pull(r, st, v, ctx, &sum, events);
+		err = recording_sampled(r) ? pull_samples(r, st, v, ctx, &sum, events) :
+		      pull(r, st, v, ctx, &sum, events);
 	progress_clear();
 	sum.bytes = info->bytes;
 	sum.lost = info->lost;
@@ -165,10 +184,17 @@ static int visit_one(struct recording *r, struct hwt_stream *st,
 
 int recording_visit(struct recording *r, const struct recording_visitor *v, void *ctx)
 {
-	struct trace_event *events = malloc(EVENTS * sizeof(*events));
+	size_t size = recording_sampled(r) ? sizeof(struct spe_event) :
+		      sizeof(struct trace_event);
+	void *events = malloc(EVENTS * size);
 	struct hwt_stream *st;
 	int i, err = 0;
 
+	if (recording_sampled(r) && v->feed && !v->samples) {
+		free(events);
+		return failure("the recording holds samples, which tell no flow; see hwt script "
+			       "and hwt report");
+	}
 	if (!events)
 		return failure("out of memory");
 	progress_start("decoding", r->total, v->listing);
@@ -177,6 +203,17 @@ int recording_visit(struct recording *r, const struct recording_visitor *v, void
 	progress_end();
 	free(events);
 	return err ? failure("decoding: %s", strerror(-err)) : EXIT_OK;
+}
+
+bool recording_sampled(const struct recording *r)
+{
+	return hwt_session_info(r->session)->samples;
+}
+
+void recording_note(const struct recording *r, struct out *o)
+{
+	if (hwt_session_info(r->session)->modelled)
+		out_str(o, "# " RESULT_MODELLED "\n");
 }
 
 /* Losses that no stream knows of. */
@@ -205,15 +242,21 @@ int recording_close(struct recording *r)
 	if (text[0])
 		message("%s", text);
 	else if (r->streams && verdict == SUMMARY_IDLE)
-		message("not one instruction was executed in what was traced");
-	else if (r->streams && r->all.instructions == 0)
-		message("not one instruction came out of %" PRIu64 " bytes of trace",
-			r->all.bytes);
+		message("not one %s in what was traced",
+			r->all.sampled ? "operation was sampled" : "instruction was executed");
+	else if (r->streams && r->all.instructions == 0 && r->all.samples == 0)
+		message("not one %s came out of %" PRIu64 " bytes of trace",
+			r->all.sampled ? "sample" : "instruction", r->all.bytes);
 	losses = losses || (r->streams && verdict != SUMMARY_COMPLETE &&
 			    verdict != SUMMARY_IDLE);
+	recording_discard(r);
+	return losses ? EXIT_WITH_ERRORS : EXIT_OK;
+}
+
+void recording_discard(struct recording *r)
+{
 	hwt_session_close(r->session);
 	free_maps(r);
-	return losses ? EXIT_WITH_ERRORS : EXIT_OK;
 }
 
 bool recording_symbol(void *ctx, uint64_t ip, struct image_symbol *out)

@@ -56,15 +56,24 @@ int recording_open(struct recording *r, const struct recording_values *opt);
  */
 int recording_close(struct recording *r);
 
+/* Closes it without a word. */
+void recording_discard(struct recording *r);
+
 /* Each may be NULL; 0, or -errno to stop. */
 struct recording_visitor {
 	int (*begin)(void *ctx, struct hwt_stream *st);
 	int (*feed)(void *ctx, const struct trace_event *ev, int n);
+	/* Recordings of samples; without it they are refused if there is a feed. */
+	int (*samples)(void *ctx, const struct spe_event *ev, int n);
 	int (*end)(void *ctx, struct hwt_stream *st, const struct summary *s);
 	bool listing;	/* feed prints; begin and end may in any case */
 };
 /* All streams that were asked for, one after the other.  EXIT_*. */
 int recording_visit(struct recording *r, const struct recording_visitor *v, void *ctx);
+/* Does it hold samples (Arm SPE) instead of flow? */
+bool recording_sampled(const struct recording *r);
+/* Text output says first whose figures it shows. */
+void recording_note(const struct recording *r, struct out *o);
 /* The next stream at or after *index that was asked for, or NULL. */
 struct hwt_stream *recording_stream(struct recording *r, int *index);
 

@@ -82,6 +82,11 @@ struct pdw_tech {
 	const char	*cpu, *cpuid;	/* of the embedded host's virtual unit */
 	/* Not 0: pieces of trace end at multiples of it instead of before sync points. */
 	uint32_t	align;
+	/*
+	 * A thread's AUXTRACE names a CPU, its queue's number: perf 6.1 notes the
+	 * thread of SPE's Context packets by CPU, and gives up without one.
+	 */
+	bool		cpu_of_queue;
 	/* Its part of the trace's event; all else is there. */
 	void (*attr)(const struct perfdata_writer *w, struct perf_event_attr *attr);
 	/* PERF_RECORD_AUXTRACE_INFO. */

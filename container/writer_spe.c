@@ -54,6 +54,7 @@ const struct pdw_tech pdw_spe = {
 	.cpuid = "0x00000000000f0000",
 	/* Records begin at multiples of it (PMBIDR_EL1.Align). */
 	.align = 64,
+	.cpu_of_queue = true,
 	.attr = put_attr,
 	.info = put_info,
 };

@@ -59,7 +59,7 @@ static void put_aux(struct perfdata_writer *w, const struct pdw_stream *s,
 		.reference = w->now,
 		.idx = s->idx,
 		.tid = w->per_cpu ? UINT32_MAX : s->id,
-		.cpu = w->per_cpu ? s->id : UINT32_MAX,
+		.cpu = w->per_cpu ? s->id : w->tech->cpu_of_queue ? s->idx : UINT32_MAX,
 		.padding = padding,
 	};
 	size_t start = pdw_begin(w, PERF_RECORD_AUX, PERF_RECORD_MISC_USER);

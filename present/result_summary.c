@@ -22,10 +22,15 @@ void result_summary(struct out *o, const char *prefix, const struct summary *s)
 {
 	char insns[32], branches[32], bytes[32], lost[32];
 
-	out_printf(o, "%s%s instructions, %s branches, %s of trace, %s missing, %" PRIu64
-		   " gap%s, %" PRIu64 " error%s: %s\n",
-		   prefix, text_count(insns, sizeof(insns), s->instructions),
-		   text_count(branches, sizeof(branches), s->branches),
+	out_str(o, prefix);
+	if (s->sampled)
+		out_printf(o, "%s samples", text_count(insns, sizeof(insns), s->samples));
+	else
+		out_printf(o, "%s instructions, %s branches",
+			   text_count(insns, sizeof(insns), s->instructions),
+			   text_count(branches, sizeof(branches), s->branches));
+	out_printf(o, ", %s of trace, %s missing, %" PRIu64 " gap%s, %" PRIu64
+		   " error%s: %s\n",
 		   text_size(bytes, sizeof(bytes), s->bytes),
 		   text_size(lost, sizeof(lost), missing_bytes(s)), s->gaps, plural(s->gaps),
 		   s->errors, plural(s->errors), summary_verdict_text(summary_verdict(s)));
@@ -86,6 +91,8 @@ void result_summary_json(struct json *j, const char *key, const struct summary *
 	json_object(j, key);
 	json_uint(j, "instructions", s->instructions);
 	json_uint(j, "branches", s->branches);
+	if (s->sampled)
+		json_uint(j, "samples", s->samples);
 	json_uint(j, "bytes", s->bytes);
 	json_uint(j, "lost_bytes", s->lost);
 	json_uint(j, "missing_bytes", s->missing);

@@ -10,6 +10,7 @@ const struct script_field script_fields[] = {
 	{ "time", SCRIPT_TIME }, { "cycles", SCRIPT_CYCLES }, { "offset", SCRIPT_OFFSET },
 	{ "event", SCRIPT_EVENT }, { "ip", SCRIPT_IP }, { "sym", SCRIPT_SYM },
 	{ "image", SCRIPT_IMAGE }, { "line", SCRIPT_LINE }, { "to", SCRIPT_TO },
+	{ "addr", SCRIPT_ADDR }, { "lat", SCRIPT_LAT }, { "events", SCRIPT_EVENTS },
 	{ NULL, 0 }
 };
 
@@ -18,6 +19,8 @@ static const uint32_t default_fields[] = {
 			    SCRIPT_SYM | SCRIPT_TO,
 	[SCRIPT_INSNS] = SCRIPT_TID | SCRIPT_IP | SCRIPT_SYM,
 	[SCRIPT_CALLS] = SCRIPT_TID | SCRIPT_TIME | SCRIPT_SYM,
+	[SCRIPT_SAMPLES] = SCRIPT_TID | SCRIPT_TIME | SCRIPT_EVENT | SCRIPT_IP |
+			   SCRIPT_SYM | SCRIPT_TO | SCRIPT_ADDR | SCRIPT_LAT | SCRIPT_EVENTS,
 };
 
 uint32_t script_default_fields(enum script_mode mode)

@@ -7,10 +7,11 @@
 #define PRESENT_SCRIPT_H
 
 #include "../decode/event.h"
+#include "../decode/spe/spe_decoder.h"
 #include "../image/image.h"
 #include "out.h"
 
-enum script_mode { SCRIPT_BRANCHES, SCRIPT_INSNS, SCRIPT_CALLS };
+enum script_mode { SCRIPT_BRANCHES, SCRIPT_INSNS, SCRIPT_CALLS, SCRIPT_SAMPLES };
 
 #define SCRIPT_PID	0x0001u
 #define SCRIPT_TID	0x0002u
@@ -24,6 +25,9 @@ enum script_mode { SCRIPT_BRANCHES, SCRIPT_INSNS, SCRIPT_CALLS };
 #define SCRIPT_IMAGE	0x0200u
 #define SCRIPT_LINE	0x0400u
 #define SCRIPT_TO	0x0800u
+#define SCRIPT_ADDR	0x1000u		/* samples: data address and source */
+#define SCRIPT_LAT	0x2000u		/* samples: latencies */
+#define SCRIPT_EVENTS	0x4000u		/* samples: operation and events */
 
 /* Names of the fields, as in -F: ends with name NULL. */
 extern const struct script_field {
@@ -62,5 +66,7 @@ void script_free(struct script *s);
 int script_begin(struct script *s, const struct script_thread *thread);
 /* 0; -ENOMEM; or the first error of out. */
 int script_feed(struct script *s, const struct trace_event *ev, int n);
+/* The same for samples (SCRIPT_SAMPLES). */
+int script_samples(struct script *s, const struct spe_event *ev, int n);
 
 #endif

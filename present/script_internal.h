@@ -12,6 +12,7 @@ struct row {
 	uint64_t	ip, to;		/* 0: none */
 	const char	*note;		/* or NULL */
 	uint32_t	depth;		/* SCRIPT_CALLS */
+	const struct spe_sample *sample;	/* SCRIPT_SAMPLES */
 };
 
 /* A block's addresses as text, made once: "401000\n401004\n". */
@@ -37,6 +38,9 @@ struct script {
 
 /* script_row.c */
 void script_row(struct script *s, const struct row *row);
+/* script_samples.c: what a sample has beyond a row's fields. */
+void script_sample_text(struct script *s, const struct spe_sample *p);
+void script_sample_json(struct script *s, const struct spe_sample *p);
 /* script_insns.c: one line for each instruction of a run. */
 int script_insns(struct script *s, const struct trace_event *ev);
 void script_insns_reset(struct script *s);

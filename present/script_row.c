@@ -165,12 +165,14 @@ static void text_flow(struct script *s, const struct row *row)
 	if (row->ev->type == TRACE_PTWRITE || row->ev->type == TRACE_CBR ||
 	    row->ev->type == TRACE_MODE || row->ev->type == TRACE_PIP)
 		out_printf(o, " value 0x%llx", (unsigned long long)row->ev->value);
-	if (!wants(s, SCRIPT_TO) || !row->to)
-		return;
-	out_str(o, " => ");
-	out_hex(o, row->to);
-	if (wants(s, SCRIPT_SYM))
-		text_symbol(s, row->to);
+	if (wants(s, SCRIPT_TO) && row->to) {
+		out_str(o, " => ");
+		out_hex(o, row->to);
+		if (wants(s, SCRIPT_SYM))
+			text_symbol(s, row->to);
+	}
+	if (row->sample)
+		script_sample_text(s, row->sample);
 }
 
 static void row_text(struct script *s, const struct row *row)
@@ -251,6 +253,8 @@ static void row_json(struct script *s, const struct row *row)
 	if (ev->type == TRACE_PTWRITE || ev->type == TRACE_CBR || ev->type == TRACE_MODE ||
 	    ev->type == TRACE_PIP)
 		json_hex(j, "value", ev->value);
+	if (row->sample)
+		script_sample_json(s, row->sample);
 	json_object_end(j);
 	json_newline(j);
 }

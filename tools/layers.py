@@ -10,6 +10,7 @@ import re
 import sys
 
 EVENT = "decode/event.h"
+SAMPLES = ["decode/spe/spe_decoder.h", "decode/spe/spe_packet.h"]
 # Folder: what its files may include of this tree, as folders or single files.
 # Its own folder is always allowed.  The longest folder that matches counts.
 LAYERS = {
@@ -37,9 +38,10 @@ LAYERS = {
     "decode/spe": ["hw", EVENT],
     "decode": ["hw"],
     "session": ["include", "hw", "container", "image", "decode"],
-    "analyse": [EVENT, "image/image.h"],
+    # Samples of SPE are no events: their struct, and the words for its fields.
+    "analyse": [EVENT, "image/image.h", *SAMPLES],
     # image.h is where the struct of a symbol's name is.
-    "present": ["analyse", EVENT, "image/image.h"],
+    "present": ["analyse", EVENT, "image/image.h", *SAMPLES],
     "cli": ["include/hwt", "session/session.h", "session/packets.h",
             "record/record.h", "analyse", "present"],
     "tests": None,  # anything
