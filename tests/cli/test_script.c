@@ -111,6 +111,82 @@ static void expect(enum script_mode mode, const char *fields, bool json, const c
 	free(text);
 }
 
+static const struct spe_event sample_events[] = {
+	{ .type = SPE_SAMPLE, .offset = 0x40, .bytes = 64, .sample = {
+		.has = SPE_HAS_ADDR(SPE_ADDR_PC) | SPE_HAS_ADDR(SPE_ADDR_DATA_VA) |
+		       SPE_HAS_COUNTER(SPE_COUNTER_TOTAL) | SPE_HAS_OPERATION |
+		       SPE_HAS_EVENTS | SPE_HAS_SOURCE | SPE_HAS_TIME | SPE_HAS_CONTEXT(0),
+		.op_class = SPE_CLASS_LDST, .events = 6, .time = 2, .source = 8,
+		.addr = { [SPE_ADDR_PC] = 0x401004, [SPE_ADDR_DATA_VA] = 0xff00 },
+		.counter = { 15 }, .context = { 11 } } },
+	{ .type = SPE_SAMPLE, .offset = 0x80, .bytes = 64, .sample = {
+		.has = SPE_HAS_ADDR(SPE_ADDR_PC) | SPE_HAS_OPERATION | SPE_HAS_EVENTS,
+		.op_class = SPE_CLASS_BRANCH, .op = SPE_OP_COND,
+		.events = 1u << SPE_EV_NOT_TAKEN, .addr = { 0x401008 } } },
+	{ .type = SPE_ERROR, .error = TRACE_ERR_TRUNCATED, .offset = 0xc0 },
+	{ .type = SPE_GAP, .error = TRACE_ERR_TRUNCATED, .offset = 0xc0, .bytes = 9 },
+};
+
+static char *samples_listing(bool json, uint64_t bits)
+{
+	struct script_options options = { .mode = SCRIPT_SAMPLES, .json = json };
+	int fd = memfd_create("out", MFD_CLOEXEC);
+	struct spe_event all = sample_events[0];
+	struct script *s;
+	struct out o;
+
+	all.sample.events = bits;
+	assert_int_equal(out_init(&o, fd), 0);
+	s = script_new(&options, &o);
+	assert_non_null(s);
+	assert_int_equal(script_begin(s, &thread), 0);
+	assert_int_equal(bits ? script_samples(s, &all, 1) :
+			 script_samples(s, sample_events, 4), 0);
+	script_free(s);
+	assert_int_equal(out_fini(&o), 0);
+	return text_of(fd);
+}
+
+static void samples(void **state)
+{
+	char *text = samples_listing(false, 0);
+
+	assert_string_equal(text,
+		"     11      2.000000000 load                401004 main+0x4 data ff00 source 0x8 (L2)"
+		" lat 15 [LD GP-REG] RETIRED L1D-ACCESS\n"
+		"     11                - not-taken           401008 main+0x8 => 40100c main+0xc"
+		" [B COND] NOT-TAKEN\n"
+		"     11                - -- error: the stream ends inside a packet at offset 0xc0\n"
+		"     11                - -- gap: the stream ends inside a packet at offset 0xc0, 9 bytes\n");
+	free(text);
+	text = samples_listing(true, 0);
+	assert_non_null(strstr(text,
+		"{\"type\":\"load\",\"pid\":10,\"tid\":11,\"time_ns\":2000000000,"
+		"\"at\":{\"ip\":\"401004\",\"symbol\":\"main\",\"symbol_offset\":4,"
+		"\"image\":\"/bin/a \\\"b\\\"\"},\"operation\":\"LD GP-REG\",\"level\":0,"
+		"\"address\":\"ff00\",\"context_el1\":11,\"event_bits\":\"6\","
+		"\"events\":[\"RETIRED\",\"L1D-ACCESS\"],\"latency\":15,\"source\":8,"
+		"\"source_name\":\"L2\"}\n"));
+	assert_non_null(strstr(text, "\"to\":{\"ip\":\"40100c\""));
+	free(text);
+}
+
+/* All 64 events: every name, and the line is whole. */
+static void samples_with_all_events(void **state)
+{
+	char *text = samples_listing(false, ~0ull), *json = samples_listing(true, ~0ull);
+	unsigned int i;
+
+	for (i = 0; i < 64; i++) {
+		assert_non_null(strstr(text, spe_event_name(i)));
+		assert_non_null(strstr(json, spe_event_name(i)));
+	}
+	assert_non_null(strstr(json, "\"event_bits\":\"ffffffffffffffff\""));
+	assert_string_equal(json + strlen(json) - 2, "}\n");
+	free(text);
+	free(json);
+}
+
 static void bare_addresses(void **state)
 {
 	expect(SCRIPT_INSNS, "ip", false,
@@ -266,6 +342,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(bare_addresses),
+		cmocka_unit_test(samples),
+		cmocka_unit_test(samples_with_all_events),
 		cmocka_unit_test(instructions_with_names),
 		cmocka_unit_test(branches),
 		cmocka_unit_test(calls),
