@@ -303,27 +303,27 @@ static void full_mode_protects_unread_data(void **state)
 	pt_world_buffer_free(b);
 }
 
-/* A host that can hold the CPU needs no STOP: nothing is lost at all. */
 /* A timer that comes late finds the unit where it was, having filled everything. */
 static void full_mode_sees_a_whole_lap(void **state)
 {
-	struct hwt_buffer *b = buffer_new(16 * PAGE);
+	struct hwt_buffer *b = pt_world_buffer(16 * PAGE);
 	uint64_t off, pos;
 
 	b->ring = false;
 	be.ops->switch_in(b, 0, true);
 	assert_int_equal(be.ops->irq(b, 0), HWT_IRQ_NONE);
 	set_place(15, PAGE);
-	world.regs[MSR_RTIT_STATUS - MSR_RTIT_FIRST] |= RTIT_STATUS_STOPPED;
+	world.unit[0].regs[MSR_RTIT_STATUS - MSR_RTIT_FIRST] |= RTIT_STATUS_STOPPED;
 	be.ops->read(b, 0, &off, &pos);
 	assert_int_equal(pos, 16 * PAGE);
 	be.ops->read(b, 0, &off, &pos);	/* once */
 	assert_int_equal(pos, 16 * PAGE);
 	assert_int_equal(off, 0);
 	assert_int_equal(be.ops->irq(b, 0), HWT_IRQ_FULL);
-	buffer_free(b);
+	pt_world_buffer_free(b);
 }
 
+/* A host that can hold the CPU needs no STOP: nothing is lost at all. */
 static void full_mode_holds_where_it_can(void **state)
 {
 	struct hwt_buffer *b = pt_world_buffer(4 * PAGE);
