@@ -305,7 +305,7 @@ static struct block_info *translate(struct qemu_plugin_tb *tb)
 		/* What is left of a block that was cut: where it began may tell. */
 		if (l.n == 1 && !b->rep && b->real->kind == RUN_SEQ)
 			set_flags(b, R_ENTER);
-		if (system_log_dir)
+		if (system_log_ready)
 			system_log_translate(tb, l.n);
 		return b;
 	}

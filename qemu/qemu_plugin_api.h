@@ -52,6 +52,8 @@ extern int qemu_plugin_version;
 int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info *info, int argc,
 			char **argv);
 
+/* Forgets all callbacks and translations, then calls cb with no vCPU running. */
+void qemu_plugin_reset(qemu_plugin_id_t id, qemu_simple_cb cb);
 void qemu_plugin_register_vcpu_init_cb(qemu_plugin_id_t id, qemu_vcpu_cb cb);
 void qemu_plugin_register_vcpu_exit_cb(qemu_plugin_id_t id, qemu_vcpu_cb cb);
 void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t id, qemu_trans_cb cb);

@@ -17,6 +17,7 @@
 
 struct system_cpu *system_cpus[MAX_VCPUS];
 const char *system_log_dir;
+bool system_log_ready;
 
 static const char *ram_path, *window_path;
 static unsigned int max_cpus;
@@ -150,6 +151,29 @@ static void at_exit(qemu_plugin_id_t id, void *unused)
 				i, (unsigned long long)system_cpus[i]->unexplained);
 }
 
+static void register_callbacks(qemu_plugin_id_t id)
+{
+	qemu_plugin_register_vcpu_init_cb(id, cpu_init);
+	qemu_plugin_register_vcpu_tb_trans_cb(id, block_translate);
+	qemu_plugin_register_flush_cb(id, block_flush);
+	qemu_plugin_register_atexit_cb(id, at_exit, NULL);
+}
+
+static void log_begins(qemu_plugin_id_t id)
+{
+	register_callbacks(id);
+	system_log_ready = true;
+}
+
+void system_log_begin(void)
+{
+	static bool asked;
+
+	if (!asked)
+		qemu_plugin_reset(vtu.id, log_begins);
+	asked = true;
+}
+
 static bool parse_option(const char *arg)
 {
 	static const struct {
@@ -194,8 +218,5 @@ void system_install(qemu_plugin_id_t id, const struct qemu_info *info, int argc,
 	vtu.unit = &unit_pt;
 	vtu.pc_offset = vtu.guest->system->pc_offset;
 	vtu.pid = getpid();
-	qemu_plugin_register_vcpu_init_cb(id, cpu_init);
-	qemu_plugin_register_vcpu_tb_trans_cb(id, block_translate);
-	qemu_plugin_register_flush_cb(id, block_flush);
-	qemu_plugin_register_atexit_cb(id, at_exit, NULL);
+	register_callbacks(id);
 }

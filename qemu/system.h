@@ -28,10 +28,16 @@ struct system_cpu {
 /* By index; NULL: no such CPU. */
 extern struct system_cpu *system_cpus[];
 extern const char *system_log_dir; /* NULL: no log */
+extern bool system_log_ready;	   /* instructions have the log's callbacks */
 
 /* Installs the plugin in a system emulator; does not return where it cannot. */
 void system_install(qemu_plugin_id_t id, const struct qemu_info *info, int argc,
 		    char **argv);
+/*
+ * The log's callbacks cost much: only from the first request on, before which no
+ * driver traces.  It takes effect before the CPU's next block but one.
+ */
+void system_log_begin(void);
 /* A CPU comes into being. */
 void system_cpu_init(struct system_cpu *s, unsigned int index);
 /* Nanoseconds since the machine was started. */

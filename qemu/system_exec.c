@@ -163,6 +163,8 @@ static void serve(struct system_cpu *s, const struct guest_where *w)
 	tail = __atomic_load_n(&b->ring_tail, __ATOMIC_ACQUIRE);
 	if (request == b->ack)
 		return;
+	if (system_log_dir)
+		system_log_begin();
 	done = tail - s->v.served > VTU_RING ? tail - VTU_RING : s->v.served;
 	commands = done != tail;
 	if (commands) {

@@ -183,6 +183,8 @@ void system_log_resume(struct system_cpu *s, const struct guest_where *w)
 
 	if ((l ? l->on : false) == s->on)
 		return;
+	if (!system_log_ready)
+		plugin_refuse("traced at the first request: nothing would be in the log");
 	if (!l)
 		l = s->log = create(s->v.index);
 	if (!s->on) {

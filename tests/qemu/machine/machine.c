@@ -240,6 +240,24 @@ static void set_vectors(void)
 
 /* The unit. */
 
+static void command(u32 reg, u64 value)
+{
+	struct vtu_command *c = &unit->ring[unit->ring_tail % VTU_RING];
+
+	c->reg = reg;
+	c->value = value;
+	__atomic_store_n(&unit->ring_tail, unit->ring_tail + 1, __ATOMIC_RELEASE);
+}
+
+static void ring(void)
+{
+	u32 request = __atomic_add_fetch(&unit->request, 1, __ATOMIC_SEQ_CST);
+
+	__atomic_or_fetch(&unit->attention, VTU_ATTN_RING, __ATOMIC_SEQ_CST);
+	while (__atomic_load_n(&unit->ack, __ATOMIC_ACQUIRE) != request)
+		__asm__ volatile("pause");
+}
+
 static void find_unit(void)
 {
 	u32 dev, address, bar;
@@ -265,26 +283,11 @@ static void find_unit(void)
 	}
 	if (!window || window->magic != VTU_MAGIC || !(window->flags & VTU_F_SYSTEM))
 		fail("no unit");
+	/* As a driver does that finds a unit: off, whoever had it before. */
+	command(MSR_RTIT_CTL, 0);
+	ring();
 	if (unit->state != VTU_RUNNING || window->dram_size != RAM_SIZE)
 		fail("the unit is not as it should be");
-}
-
-static void command(u32 reg, u64 value)
-{
-	struct vtu_command *c = &unit->ring[unit->ring_tail % VTU_RING];
-
-	c->reg = reg;
-	c->value = value;
-	__atomic_store_n(&unit->ring_tail, unit->ring_tail + 1, __ATOMIC_RELEASE);
-}
-
-static void ring(void)
-{
-	u32 request = __atomic_add_fetch(&unit->request, 1, __ATOMIC_SEQ_CST);
-
-	__atomic_or_fetch(&unit->attention, VTU_ATTN_RING, __ATOMIC_SEQ_CST);
-	while (__atomic_load_n(&unit->ack, __ATOMIC_ACQUIRE) != request)
-		__asm__ volatile("pause");
 }
 
 static u64 reg(u32 msr)
