@@ -17,7 +17,9 @@ static int begin(void *ctx, struct hwt_stream *st)
 		return -ENOMEM;
 	a->thread = thread;
 	thread += a->nthreads;
-	*thread = (struct analysed_thread){ .pid = info->pid, .tid = info->tid };
+	*thread = (struct analysed_thread){
+		.pid = info->pid, .tid = info->tid, .cpu = info->cpu,
+	};
 	thread->name = strdup(info->name ? info->name : "?");
 	thread->thread = analysis_thread(a->analysis, info->pid, info->tid,
 					 recording_symbol, st);

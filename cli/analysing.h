@@ -13,6 +13,7 @@ struct analysing {
 	struct analysed_thread {
 		struct analysis_thread *thread;
 		uint32_t	pid, tid;
+	int32_t		cpu;		/* -1: a thread's */
 		char		*name;
 		struct summary	summary;
 	} *thread;

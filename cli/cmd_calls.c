@@ -30,6 +30,16 @@ static bool times_are_coarse(const struct analysing *a)
 	return info->ours && !(info->rtit_ctl & (PT_CTL_MTCEN | PT_CTL_CYCEN));
 }
 
+static void whose(struct analysing *a, const struct analysed_thread *t)
+{
+	if (t->cpu >= 0) {
+		out_printf(&a->out, "CPU %d", t->cpu);
+		return;
+	}
+	out_printf(&a->out, "thread %u of process %u ", t->tid, t->pid);
+	out_printable(&a->out, t->name);
+}
+
 static void text(struct analysing *a, const struct calls_values *v)
 {
 	struct result_limits limits = {
@@ -38,9 +48,8 @@ static void text(struct analysing *a, const struct calls_values *v)
 	int i;
 
 	for (i = 0; i < a->nthreads; i++) {
-		out_printf(&a->out, "%s# thread %u of process %u ", i ? "\n" : "",
-			   a->thread[i].tid, a->thread[i].pid);
-		out_printable(&a->out, a->thread[i].name);
+		out_printf(&a->out, "%s# ", i ? "\n" : "");
+		whose(a, &a->thread[i]);
 		out_printf(&a->out, ", deepest stack %u\n",
 			   analysis_max_depth(a->thread[i].thread));
 		result_summary(&a->out, "# ", &a->thread[i].summary);
@@ -69,6 +78,8 @@ static void json(struct analysing *a)
 		json_object(&j, NULL);
 		json_uint(&j, "pid", a->thread[i].pid);
 		json_uint(&j, "tid", a->thread[i].tid);
+		if (a->thread[i].cpu >= 0)
+			json_int(&j, "cpu", a->thread[i].cpu);
 		json_string(&j, "comm", a->thread[i].name);
 		json_uint(&j, "max_depth", analysis_max_depth(a->thread[i].thread));
 		result_summary_json(&j, "summary", &a->thread[i].summary);

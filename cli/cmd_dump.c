@@ -29,6 +29,7 @@ struct dumping {
 	struct json	json;
 	const struct dump_values *opt;
 	uint32_t	tid;
+	int32_t		cpu;		/* -1: a thread's */
 	uint64_t	packets, bad, lost;	/* bytes for the last two */
 };
 
@@ -71,6 +72,8 @@ static void packet_json(struct dumping *d, const struct hwt_packet *p)
 	json_object(&d->json, NULL);
 	json_string(&d->json, "type", kind_name[p->kind]);
 	json_uint(&d->json, "tid", d->tid);
+	if (d->cpu >= 0)
+		json_int(&d->json, "cpu", d->cpu);
 	json_uint(&d->json, "offset", p->position);
 	json_uint(&d->json, "length", p->length);
 	if (p->kind == HWT_PACKET) {
@@ -109,10 +112,12 @@ static int dump_streams(struct dumping *d)
 	for (i = 0; !err && (st = recording_stream(&d->rec, &i)); i++) {
 		info = hwt_stream_info(st);
 		d->tid = info->tid;
-		if (!d->opt->recording.json)
-			out_printf(&d->out, "# %s %d of process %u\n",
-				   info->cpu < 0 ? "thread" : "cpu",
-				   info->cpu < 0 ? (int)info->tid : info->cpu, info->pid);
+		d->cpu = info->cpu;
+		if (!d->opt->recording.json && info->cpu >= 0)
+			out_printf(&d->out, "# CPU %d\n", info->cpu);
+		else if (!d->opt->recording.json)
+			out_printf(&d->out, "# thread %u of process %u\n", info->tid,
+				   info->pid);
 		err = hwt_stream_packets(d->rec.session, st, packet, d);
 		d->rec.done += info->bytes;
 	}

@@ -44,7 +44,7 @@ static void exit_text(struct out *o, const struct hwt_stream_info *info)
 static void thread_text(struct informing *f, const struct hwt_stream_info *info)
 {
 	if (info->cpu >= 0)
-		out_printf(&f->out, "cpu %d", info->cpu);
+		out_printf(&f->out, "CPU %d", info->cpu);
 	else
 		out_printf(&f->out, "thread %u of process %u", info->tid, info->pid);
 	if (info->name && *info->name) {

@@ -71,7 +71,7 @@ static int begin(void *ctx, struct hwt_stream *st)
 	};
 	memset(&l->last, 0, sizeof(l->last));
 	l->skip = l->wanted != NO_THREAD && l->wanted != (uint64_t)l->index &&
-		  l->wanted != info->tid;
+		  l->wanted != (info->cpu >= 0 ? (uint32_t)info->cpu : info->tid);
 	l->met |= !l->skip;
 	l->index++;
 	return 0;
@@ -104,7 +104,7 @@ static int list(struct listing *l, const struct recording_values *opt, int fd)
 	status = finish_out(&l->out, recording_visit(&l->rec, &visitor, l));
 	closed = recording_close(&l->rec);
 	if (!status && !l->met && l->wanted != NO_THREAD)
-		return failure("-t: there is no thread %llu: %d ran",
+		return failure("-t: there is no thread (CPU) %llu: %d ran",
 			       (unsigned long long)l->wanted, l->index);
 	return status ? status : closed;
 }
@@ -113,7 +113,7 @@ static int list(struct listing *l, const struct recording_values *opt, int fd)
 static int list_to(const struct hwt8_values *v, struct listing *l, const char *path, int fd)
 {
 	struct recording_values opt = {
-		.input = path, .sysroot = v->fsroot, .tid = NO_TID,
+		.input = path, .sysroot = v->fsroot, .tid = NO_TID, .cpu = NO_TID,
 	};
 	int status = list(l, &opt, fd);
 

@@ -60,13 +60,20 @@ static void free_maps(struct recording *r)
 		free(r->map_paths[i]);
 }
 
+static bool is_wanted(const struct recording_values *opt, const struct hwt_stream_info *info)
+{
+	if (opt->tid != NO_TID && (info->cpu >= 0 || info->tid != opt->tid))
+		return false;
+	return opt->cpu == NO_TID || (info->cpu >= 0 && (uint64_t)info->cpu == opt->cpu);
+}
+
 struct hwt_stream *recording_stream(struct recording *r, int *index)
 {
 	struct hwt_stream *st;
 
 	for (; *index < hwt_session_nstreams(r->session); ++*index) {
 		st = hwt_session_stream(r->session, *index);
-		if (r->opt->tid == NO_TID || hwt_stream_info(st)->tid == r->opt->tid)
+		if (is_wanted(r->opt, hwt_stream_info(st)))
 			return st;
 	}
 	return NULL;
@@ -85,6 +92,9 @@ static int check_streams(struct recording *r)
 	}
 	if (n)
 		return EXIT_OK;
+	if (r->opt->cpu != NO_TID)
+		return failure("%s: there is no trace of CPU %" PRIu64 " in it; see hwt info", path,
+			       r->opt->cpu);
 	if (r->opt->tid != NO_TID)
 		return failure("%s: there is no thread %" PRIu64 " in it; see hwt info", path,
 			       r->opt->tid);

@@ -17,11 +17,11 @@
 struct recording_values {
 	const char	*input, *sysroot, *raw;
 	struct option_list maps;
-	uint64_t	tid;		/* NO_TID: all */
+	uint64_t	tid, cpu;	/* NO_TID: all */
 	int		json;
 };
 #define NO_TID	UINT64_MAX
-#define RECORDING_DEFAULTS	{ .tid = NO_TID }
+#define RECORDING_DEFAULTS	{ .tid = NO_TID, .cpu = NO_TID }
 
 /* Rows for a command's table: `member` is its struct recording_values. */
 #define RECORDING_ROWS(type, member)						\
@@ -35,6 +35,8 @@ struct recording_values {
 	  .help = "Code for --raw: an ELF file, loaded at ADDR (hexadecimal)" },	\
 	{ 0, "tid", "TID", OPTION_UINT, OPTION_AT(type, member.tid),		\
 	  .help = "This thread only", .max = UINT32_MAX },				\
+	{ 0, "cpu", "CPU", OPTION_UINT, OPTION_AT(type, member.cpu),		\
+	  .help = "This CPU only", .max = INT32_MAX },					\
 	{ 0, "json", NULL, OPTION_FLAG, OPTION_AT(type, member.json),		\
 	  .help = "Machine-readable output (JSON)", .value = 1 }
 

@@ -13,7 +13,13 @@ static const void *payload(const struct hwt_rec *rec)
 
 static int on_mmap(struct context *ctx, const struct hwt_rec *rec)
 {
-	return filter_map(ctx, payload(rec));
+	const struct hwt_rec_mmap *map = payload(rec);
+	int err = 0;
+
+	/* The embedded host's programs have none. */
+	if (strcmp(map->path, "[vdso]") == 0)
+		err = code_of_process(ctx, rec, map);
+	return err ? err : filter_map(ctx, map);
 }
 
 static int on_munmap(struct context *ctx, const struct hwt_rec *rec)

@@ -17,6 +17,16 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+static int act_on_map(struct context *ctx, const struct hwt_rec *rec)
+{
+	const struct hwt_rec_mmap *map = (const struct hwt_rec_mmap *)(rec + 1);
+	int err = 0;
+
+	if ((map->prot & PROT_EXEC) && map->path[0] != '/')
+		err = code_of_process(ctx, rec, map);
+	return err ? err : filter_map(ctx, map);
+}
+
 /* A record of the process, as the first one that came says when and where. */
 static int put(struct context *ctx, const struct hwt_rec *like, uint16_t type,
 	       uint32_t tid, const void *payload, size_t n)
@@ -34,7 +44,7 @@ static int put(struct context *ctx, const struct hwt_rec *like, uint16_t type,
 	memcpy(rec + 1, payload, n);
 	err = sink_record(&ctx->r->sink, rec);
 	if (!err && type == HWT_REC_MMAP)
-		err = filter_map(ctx, (const struct hwt_rec_mmap *)(rec + 1));
+		err = act_on_map(ctx, rec);
 	free(rec);
 	return err;
 }

@@ -171,6 +171,19 @@ void context_abandon(struct context *ctx);
 /* events.c: takes all queued records of a context. -errno. */
 int events_drain(struct context *ctx);
 
+/*
+ * code.c: [addr, addr + len) of what `read` gives, as CODE records like `like`.  read:
+ * how many bytes, 0: that is all, -errno.
+ */
+#define CODE_PIECE	(1u << 20)	/* bytes a record, at most */
+typedef ssize_t (*code_read_fn)(struct context *ctx, uint64_t addr, void *out, size_t n);
+int code_save(struct context *ctx, const struct hwt_rec *like, uint64_t addr, uint64_t len,
+	      code_read_fn read);
+/* What a process has in a mapping without a file (the vDSO, a JIT's), as far as it may be read. */
+#define CODE_OF_PROCESS_MAX	(16u << 20)
+int code_of_process(struct context *ctx, const struct hwt_rec *like,
+		    const struct hwt_rec_mmap *map);
+
 /* kernel.c: an object's code into the file, and its filters. -errno. */
 int kernel_object(struct context *ctx, const struct hwt_rec *rec);
 /* The symbols of all objects into the file. */

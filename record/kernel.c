@@ -12,74 +12,32 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CHUNK	(1u << 20)	/* bytes of code a record */
 #define SYMBOLS_MAX	(15u << 20)	/* bytes of text */
 
-/* ---- code ---- */
-
-struct code_record {
-	struct hwt_rec		rec;
-	struct hwt_rec_code	code;
-	uint8_t			bytes[CHUNK];
-};
-
-static int put_code(struct context *ctx, const struct hwt_rec *like, struct code_record *c,
-		    uint64_t addr, uint64_t n)
+/* A module on its way out cannot be read: it did not run either. */
+static ssize_t read_kernel(struct context *ctx, uint64_t addr, void *out, size_t n)
 {
-	c->rec = *like;
-	c->rec.type = HWT_REC_CODE;
-	c->rec.flags = 0;
-	c->rec.size = (uint32_t)(offsetof(struct code_record, bytes) + (n + 7) / 8 * 8);
-	c->code = (struct hwt_rec_code){ .addr = addr, .len = (uint32_t)n };
-	memset(c->bytes + n, 0, (8 - n % 8) % 8);
-	return sink_record(&ctx->r->sink, &c->rec);
-}
+	struct hwt_kernel_read read = { .addr = addr, .len = n, .buf = (uintptr_t)out };
+	int err = hwt_dev_ioctl(ctx->dev, HWT_IOC_KERNEL_READ, &read);
 
-/* What cannot be read (a module on its way out) is left out: it did not run either. */
-static int save_code(struct context *ctx, const struct hwt_rec *like,
-		     const struct hwt_rec_kernel *object)
-{
-	uint64_t addr = object->addr, left = object->len;
-	struct code_record *c = malloc(sizeof(*c));
-	struct hwt_kernel_read read;
-	int err = 0;
-
-	if (!c)
-		return -ENOMEM;
-	while (left && !err) {
-		read = (struct hwt_kernel_read){
-			.addr = addr, .len = left < CHUNK ? left : CHUNK,
-			.buf = (uintptr_t)c->bytes,
-		};
-		err = hwt_dev_ioctl(ctx->dev, HWT_IOC_KERNEL_READ, &read);
-		if (err == -ENOENT || (!err && !read.done)) {
-			err = 0;
-			break;
-		}
-		if (err) {
-			err = recorder_fail(ctx->r, err, "reading the code of %s: %s",
-					    object->path, strerror(-err));
-			break;
-		}
-		err = put_code(ctx, like, c, addr, read.done);
-		addr += read.done;
-		left -= read.done;
-	}
-	free(c);
-	return err;
+	if (err == -ENOENT)
+		return 0;
+	return err ? err : (ssize_t)read.done;
 }
 
 int kernel_object(struct context *ctx, const struct hwt_rec *rec)
 {
 	const struct hwt_rec_kernel *object = (const struct hwt_rec_kernel *)(rec + 1);
-	int err;
+	int err = 0;
 
 	ctx->r->kernel_objects++;
-	err = ctx->r->opt->output ? save_code(ctx, rec, object) : 0;
-	return err ? err : filter_kernel(ctx, object);
+	if (ctx->r->opt->output)
+		err = code_save(ctx, rec, object->addr, object->len, read_kernel);
+	if (err)
+		return recorder_fail(ctx->r, err, "reading the code of %s: %s", object->path,
+				     strerror(-err));
+	return filter_kernel(ctx, object);
 }
-
-/* ---- names ---- */
 
 /* "address type name [module]": those of code, where addresses are shown at all. */
 static bool wanted(const char *line)

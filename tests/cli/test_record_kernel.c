@@ -136,6 +136,7 @@ static void what_it_had_before(void **state)
 		assert_int_equal(t.err, 0);
 		assert_true(fake_file.of_type[HWT_REC_MMAP] > 3);
 		assert_int_equal(fake_file.of_type[HWT_REC_THREAD_NAME], 1);
+		assert_true(fake_file.of_type[HWT_REC_CODE] >= 1);	/* the vDSO's */
 		expect_stream(me, 100, 0);
 	}
 	assert_int_equal(t.facts.last_config.nranges, 1);
