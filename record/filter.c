@@ -225,16 +225,20 @@ int filter_map(struct context *ctx, const struct hwt_rec_mmap *map)
 int filter_kernel(struct context *ctx, const struct hwt_rec_kernel *object)
 {
 	const struct record_options *opt = ctx->r->opt;
-	bool module = strcmp(object->path, "kernel") != 0;
+	char module[64] = "";
 	const char *wants;
 	int i, added, any = 0;
 
+	/* "[ext4]": a module; the kernel itself has no brackets. */
+	if (object->path[0] == '[')
+		snprintf(module, sizeof(module), "%.*s", (int)strcspn(object->path + 1, "]"),
+			 object->path + 1);
 	for (i = 0; i < opt->nfilters; i++) {
 		wants = opt->filters[i].image ? opt->filters[i].image : "kernel";
-		if (strcmp(wants, object->path))
+		if (strcmp(wants, module[0] ? module : object->path))
 			continue;
 		ctx->r->images_met |= 1ull << i;
-		added = add_kernel_function(ctx, i, module ? object->path : NULL, object);
+		added = add_kernel_function(ctx, i, module[0] ? module : NULL, object);
 		if (added < 0)
 			return added;
 		any |= added;

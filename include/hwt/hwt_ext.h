@@ -119,7 +119,7 @@ struct hwt_rec_buffer {
 #define HWT_BUF_FULL		0x1u	/* the unit stopped for want of room: a gap */
 #define HWT_BUF_WRAPPED		0x2u	/* ring mode: old bytes were overwritten */
 #define HWT_BUF_FINAL		0x4u	/* no more will come */
-struct hwt_rec_kernel {
+struct hwt_rec_kernel {		/* path: "kernel", "[module]", another symbol's name */
 	uint64_t	addr, len;
 	char		path[];
 };

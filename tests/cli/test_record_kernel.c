@@ -211,7 +211,7 @@ static struct recorder_run record_cpus(const struct fake_options *fake,
 
 #define KERNEL								\
 	{ FAKE_KERNEL, .addr = KERNEL_TEXT, .len = 3u << 20, .path = "kernel" },	\
-	{ FAKE_KERNEL, .addr = KERNEL_MOD, .len = 4096 + 16, .path = "mod" }
+	{ FAKE_KERNEL, .addr = KERNEL_MOD, .len = 4096 + 16, .path = "[mod]" }
 
 static const struct fake_step two_cpus[] = {
 	KERNEL,
@@ -244,7 +244,7 @@ static void cpus_until_stopped(void **state)
 	static const struct fake_step script[] = {
 		KERNEL, { FAKE_TRACE, .tid = 1, .n = 10 },
 		/* A module is loaded, the last part of which goes away meanwhile. */
-		{ FAKE_KERNEL, .addr = KERNEL_MOD + 0x10000, .len = 4096, .path = "late" },
+		{ FAKE_KERNEL, .addr = KERNEL_MOD + 0x10000, .len = 4096, .path = "[late]" },
 		{ FAKE_TRACE, .tid = 1, .n = 10 }, { .op = FAKE_STOP }, { .op = FAKE_END }
 	};
 	struct recorder_run t = record_cpus(&(struct fake_options){ .script = script,

@@ -165,7 +165,7 @@ static void module_is_loaded(void **state)
 	world_stop(&cpu);
 	world_drain(&w, &cpu, false);
 	w.tsc += 500;
-	object(&w, KERNEL_LIB, "late");
+	object(&w, KERNEL_LIB, "[late]");
 	put_lib(&w, HWT_REC_CODE, LIB_B);
 	world_go(&w, &cpu);
 	world_run(&w, &cpu, LIB_B, 20);
