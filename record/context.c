@@ -26,6 +26,8 @@ static int refused_thread(struct context *ctx, int err)
 				     ctx->pid);
 	case -EEXIST:
 		return recorder_fail(r, err, "process %u is being traced already", ctx->pid);
+	case -ESRCH:
+		return recorder_fail(r, err, "process %u: there is none, or it has ended", ctx->pid);
 	case -EBUSY:
 		return recorder_fail(r, err, "CPUs are being traced with '%s': processes cannot be at the same time",
 				     r->opt->backend);
@@ -119,6 +121,8 @@ int context_configure(struct context *ctx)
 	if (err == -EOPNOTSUPP)
 		return recorder_fail(ctx->r, err, "this trace unit (%s) lacks something that the options ask for; see hwt list",
 				     ctx->r->query.unit);
+	if (err == -ESRCH)
+		return recorder_fail(ctx->r, err, "process %u has ended", ctx->pid);
 	return err ? recorder_fail(ctx->r, err, "configuring the trace unit: %s",
 				   strerror(-err)) : 0;
 }
@@ -131,6 +135,8 @@ int context_start(struct context *ctx)
 	if (ctx->started)
 		return 0;
 	err = hwt_dev_ioctl(ctx->dev, HWT_IOC_START, &start);
+	if (err == -ESRCH)
+		return recorder_fail(ctx->r, err, "process %u has ended", ctx->pid);
 	if (err)
 		return recorder_fail(ctx->r, err, "starting the trace: %s", strerror(-err));
 	ctx->started = true;

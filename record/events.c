@@ -33,18 +33,17 @@ static int on_munmap(struct context *ctx, const struct hwt_rec *rec)
 static int program_begins(struct context *ctx)
 {
 	struct recorder *r = ctx->r;
-	int err;
+	char *said = r->error;
+	int err = 0;
 
 	r->exec_pending = false;
 	if (r->opt->nfilters == 0) {
 		err = context_configure(ctx);
 		if (!err)
 			err = context_start(ctx);
-		if (err)
-			return err;
 	}
 	target_ready(r);
-	return 0;
+	return recorder_unless_gone(r, err, said);
 }
 
 static int on_exec(struct context *ctx, const struct hwt_rec *rec)

@@ -189,14 +189,7 @@ static int apply(struct context *ctx)
 		if (!err)
 			err = context_start(ctx);
 	}
-	if (err != -ESRCH)
-		return err;
-	/* Killed meanwhile: its EXIT record comes. */
-	if (ctx->r->error != said) {
-		free(ctx->r->error);
-		ctx->r->error = said;
-	}
-	return 0;
+	return recorder_unless_gone(ctx->r, err, said);
 }
 
 int filter_map(struct context *ctx, const struct hwt_rec_mmap *map)

@@ -112,6 +112,12 @@ struct recorder {
 __attribute__((format(printf, 3, 4)))
 int recorder_fail(struct recorder *r, int err, const char *fmt, ...);
 
+/*
+ * ESRCH is no error of ours: the process was killed meanwhile, and its EXIT record
+ * comes.  said: r->error as it was before.
+ */
+int recorder_unless_gone(struct recorder *r, int err, char *said);
+
 #define RECORD_LARGEST	(32u << 10)	/* bytes; more than any record that hosts make */
 
 /* CLOCK_MONOTONIC, ns. */

@@ -28,6 +28,17 @@ int recorder_fail(struct recorder *r, int err, const char *fmt, ...)
 	return err;
 }
 
+int recorder_unless_gone(struct recorder *r, int err, char *said)
+{
+	if (err != -ESRCH)
+		return err;
+	if (r->error != said) {
+		free(r->error);
+		r->error = said;
+	}
+	return 0;
+}
+
 uint64_t recorder_now(void)
 {
 	struct timespec ts;

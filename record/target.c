@@ -50,7 +50,9 @@ int target_release(struct recorder *r)
 {
 	int err;
 
-	if (!r->exec_pending)
+	if (r->exec_pending)
+		r->result->started_ns = recorder_now();
+	else
 		target_ready(r);
 	if (!r->opt->path)
 		return 0;
