@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <stdlib.h>
+#include <string.h>
+#include "etm_packet.h"
+#include "etm_priv.h"
+
+#define TEXT_MAX 512
+
+struct etm_packets {
+	struct etm_source source;
+	bool formatted;
+	dcd_tree_handle_t tree;
+	struct etm_frames frames;
+	uint64_t offset;
+	void (*packet)(void *ctx, const struct etm_packet *p);
+	void *ctx;
+};
+
+static ocsd_trace_protocol_t protocol(const struct etm_packets *p)
+{
+	return p->source.ete ? OCSD_PROTOCOL_ETE : OCSD_PROTOCOL_ETMV4I;
+}
+
+static void monitor(const void *ctx, const ocsd_datapath_op_t op,
+		    const ocsd_trc_index_t index, const void *packet, const uint32_t size,
+		    const uint8_t *bytes)
+{
+	const struct etm_packets *p = ctx;
+	const ocsd_etmv4_i_pkt *ep = packet;
+	char text[TEXT_MAX] = "";
+	struct etm_packet out = {
+		.offset = index, .size = size, .bytes = bytes, .text = text};
+
+	if (op != OCSD_OP_DATA)
+		return;
+	out.bad = ep->type <= ETM4_PKT_I_NO_ERR_TYPE &&
+		  ep->type >= ETM4_PKT_I_NOTSYNC;
+	if (ocsd_pkt_str(protocol(p), packet, text, sizeof(text)) != OCSD_OK)
+		strcpy(text, "unknown packet");
+	p->packet(p->ctx, &out);
+}
+
+struct etm_packets *etm_packets_new(const struct etm_source *source, bool formatted,
+				    uint64_t offset,
+				    void (*packet)(void *ctx, const struct etm_packet *p),
+				    void *ctx)
+{
+	struct etm_packets *p = calloc(1, sizeof(*p));
+	unsigned char id = 0;
+
+	if (!p)
+		return NULL;
+	p->source = *source;
+	p->formatted = formatted;
+	p->offset = offset;
+	p->packet = packet;
+	p->ctx = ctx;
+	etm_frames_init(&p->frames, offset);
+	p->tree = ocsd_create_dcd_tree(OCSD_TRC_SRC_SINGLE, 0);
+	if (p->tree == C_API_INVALID_TREE_HANDLE ||
+	    etm_create(p->tree, source, OCSD_CREATE_FLG_PACKET_PROC, &id) ||
+	    ocsd_dt_attach_packet_callback(p->tree, id, OCSD_C_API_CB_PKT_MON, monitor,
+					   p) != OCSD_OK) {
+		etm_packets_free(p);
+		return NULL;
+	}
+	return p;
+}
+
+void etm_packets_free(struct etm_packets *p)
+{
+	if (p && p->tree)
+		ocsd_destroy_dcd_tree(p->tree);
+	free(p);
+}
+
+static void process(struct etm_packets *p, uint64_t at, const uint8_t *bytes, size_t n)
+{
+	ocsd_datapath_resp_t resp;
+	uint32_t used;
+
+	while (n) {
+		used = 0;
+		resp = ocsd_dt_process_data(p->tree, OCSD_OP_DATA, at, n, bytes, &used);
+		if (used > n)
+			used = n;
+		if (OCSD_DATA_RESP_IS_FATAL(resp)) {
+			uint32_t none;
+
+			ocsd_dt_process_data(p->tree, OCSD_OP_RESET, 0, 0, NULL, &none);
+			used += !used;
+		}
+		at += used;
+		bytes += used;
+		n -= used;
+	}
+}
+
+void etm_packets_feed(struct etm_packets *p, const uint8_t *bytes, size_t n)
+{
+	uint8_t data[CS_FRAME], id = p->source.traceidr & TRCTRACEIDR_MASK;
+	size_t k, got;
+	uint64_t at;
+
+	if (!p->formatted) {
+		process(p, p->offset, bytes, n);
+		p->offset += n;
+		return;
+	}
+	for (; n; bytes += k, n -= k) {
+		k = n;
+		got = etm_frames_take(&p->frames, id, bytes, &k, data, &at);
+		if (got)
+			process(p, at, data, got);
+	}
+}
+
+void etm_packets_finish(struct etm_packets *p)
+{
+	uint32_t used;
+
+	ocsd_dt_process_data(p->tree, OCSD_OP_EOT, 0, 0, NULL, &used);
+}
