@@ -5,8 +5,11 @@
 #include "present/text.h"
 #include "recording.h"
 
+#include <hwt/pt.h>
 #include <hwt/spe.h>
 #include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -152,10 +155,41 @@ static void sampling_json(struct json *j, const struct hwt_session_info *info)
 	json_uint(j, "pmslatfr", info->spe.pmslatfr);
 }
 
+static uint64_t field(uint64_t ctl, int shift)
+{
+	return ctl >> shift & 15;
+}
+
+/* How the unit was set up: IA32_RTIT_CTL in words. */
+static const char *unit_text(char *text, size_t size, uint64_t ctl)
+{
+	char mtc[32];
+	const struct {
+		uint64_t bit;
+		bool	set;		/* say it where the bit is set, else where it is not */
+		const char *what;
+	} row[] = {
+		{ PT_CTL_USER, true, "user code" }, { PT_CTL_OS, true, "kernel code" },
+		{ PT_CTL_BRANCHEN, false, "no branches" }, { PT_CTL_TSCEN, true, "TSC" },
+		{ PT_CTL_MTCEN, true, mtc }, { PT_CTL_CYCEN, true, "CYC" },
+		{ PT_CTL_DISRETC, true, "no return compression" },
+	};
+	size_t i, n = 0;
+
+	snprintf(mtc, sizeof(mtc), "MTC every 2^%" PRIu64 " ticks",
+		 field(ctl, PT_CTL_MTCFREQ_SHIFT));
+	for (i = 0; i < sizeof(row) / sizeof(row[0]); i++)
+		if (!(ctl & row[i].bit) != row[i].set)
+			n += (size_t)snprintf(text + n, size - n, "%s, ", row[i].what);
+	snprintf(text + n, size - n, "PSB every %" PRIu64 "K",
+		 UINT64_C(2) << field(ctl, PT_CTL_PSBFREQ_SHIFT));
+	return text;
+}
+
 static void file_text(struct informing *f, const struct hwt_session_info *info)
 {
 	struct out *o = &f->out;
-	char size[32];
+	char size[32], unit[256];
 
 	if (f->rec.opt->raw) {
 		out_printf(o, "a bare stream of %s\n\n", info->backend ? info->backend : "?");
@@ -170,8 +204,8 @@ static void file_text(struct informing *f, const struct hwt_session_info *info)
 	line(o, "backend", info->backend);
 	if (info->samples)
 		sampling_text(o, info);
-	else
-		out_printf(o, "%-12s%#" PRIx64 "\n", "rtit_ctl", info->rtit_ctl);
+	else if (info->backend && strcmp(info->backend, "pt") == 0)
+		line(o, "unit", unit_text(unit, sizeof(unit), info->rtit_ctl));
 	line(o, "size", text_size(size, sizeof(size), info->file_size));
 	line(o, "closed", info->complete ? "in good order" : "no: the writer was interrupted");
 	if (info->lost_records)

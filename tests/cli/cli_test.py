@@ -204,6 +204,11 @@ class Failures(Case):
             self.assertEqual(done.returncode, 1, args)
             self.assertIn("No space left", done.stderr)
 
+    def test_unit_in_words(self):
+        self.record("--mtc=2", "--cyc", "--no-tsc", "--no-retcomp", "--psb", "1", "--", "true")
+        self.assertIn("user code, MTC every 2^2 ticks, CYC, no return compression, PSB every 4K",
+                      self.run_hwt("info", "--no-decode").stdout)
+
     def test_thread_that_is_not_there(self):
         self.record("true")
         self.one_line(self.run_hwt("script", "--tid", 1, status=1), "no thread 1")
