@@ -150,25 +150,7 @@ void elf_file_load(struct image_file *f)
 	f->build_id_size = elf_build_id_of(f->elf, f->build_id, sizeof(f->build_id));
 }
 
-int image_build_id(const char *path, uint8_t *out, size_t max)
-{
-	struct image_store *st = image_store_new(NULL);
-	struct image_file *f = st ? file_open(st, path) : NULL;
-	int ret = -ENOMEM;
-
-	if (f) {
-		ret = f->err ? f->err : f->elf ? (int)f->build_id_size : -ENOEXEC;
-		if (ret > 0 && (size_t)ret > max)
-			ret = -ENOSPC;
-		else if (ret > 0)
-			memcpy(out, f->build_id, (size_t)ret);
-	}
-	file_close(f);
-	image_store_free(st);
-	return ret;
-}
-
-int image_offset_to_vaddr(const char *path, uint64_t pgoff, uint64_t *vaddr)
+int elf_ask(const char *path, int (*ask)(struct image_file *f, void *ctx), void *ctx)
 {
 	struct image_store *st = image_store_new(NULL);
 	struct image_file *f = st ? file_open(st, path) : NULL;
@@ -176,13 +158,47 @@ int image_offset_to_vaddr(const char *path, uint64_t pgoff, uint64_t *vaddr)
 
 	if (f && f->err)
 		ret = f->err;
-	else if (f && !f->elf)
-		ret = -ENOEXEC;
 	else if (f)
-		ret = file_offset_to_vaddr(f, pgoff, pgoff, vaddr) ? 0 : -ENOENT;
+		ret = f->elf ? ask(f, ctx) : -ENOEXEC;
 	file_close(f);
 	image_store_free(st);
 	return ret;
+}
+
+struct build_id_room {
+	uint8_t *out;
+	size_t max;
+};
+
+static int build_id(struct image_file *f, void *ctx)
+{
+	struct build_id_room *room = ctx;
+
+	if (f->build_id_size > room->max)
+		return -ENOSPC;
+	memcpy(room->out, f->build_id, f->build_id_size);
+	return (int)f->build_id_size;
+}
+
+int image_build_id(const char *path, uint8_t *out, size_t max)
+{
+	return elf_ask(path, build_id, &(struct build_id_room){out, max});
+}
+
+struct offset {
+	uint64_t pgoff, *vaddr;
+};
+
+static int offset_to_vaddr(struct image_file *f, void *ctx)
+{
+	struct offset *o = ctx;
+
+	return file_offset_to_vaddr(f, o->pgoff, o->pgoff, o->vaddr) ? 0 : -ENOENT;
+}
+
+int image_offset_to_vaddr(const char *path, uint64_t pgoff, uint64_t *vaddr)
+{
+	return elf_ask(path, offset_to_vaddr, &(struct offset){pgoff, vaddr});
 }
 
 static const struct {

@@ -101,6 +101,11 @@ struct image_file *store_file(struct image_store *st, const char *path);
 int store_open(const struct image_store *st, const char *path);
 struct image_file *file_open(struct image_store *st, const char *path);
 void file_close(struct image_file *f);
+/*
+ * One question about one file: what `ask` returns for it; or -errno, and what is
+ * no ELF file is -ENOEXEC, without asking.
+ */
+int elf_ask(const char *path, int (*ask)(struct image_file *f, void *ctx), void *ctx);
 /* Copies at most len bytes at offset; how many. */
 size_t file_bytes(struct image_file *f, uint64_t offset, uint8_t *buf, size_t len);
 /* Copies len bytes at virtual address addr; false if the file holds fewer. */

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Address ranges of a function, for filters. */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "image_priv.h"
@@ -8,6 +7,7 @@
 #define IMPLEMENTATIONS_MAX 256
 
 struct ranges {
+	const char *name;
 	struct image_range *out;
 	int max, n;
 };
@@ -86,24 +86,27 @@ static void add_symbol(struct image_file *f, const struct image_sym *sym,
 		add_range(r, sym->start, sym->end);
 }
 
-static int find_ranges(struct image_file *f, const char *name, struct ranges *r)
+static int find_ranges(struct image_file *f, void *ctx)
 {
 	struct image_symtab *t = &f->symtab;
+	struct ranges *r = ctx;
 	bool any = false;
 	size_t i;
 	int ret;
 
+	if (!*r->name)
+		return 0;
 	ret = symtab_load(f);
 	if (ret)
 		return ret;
 	for (i = 0; i < t->nall; i++) {
-		if (matches_raw(t->all[i].raw, name)) {
+		if (matches_raw(t->all[i].raw, r->name)) {
 			any = true;
 			add_symbol(f, &t->all[i], r);
 		}
 	}
 	for (i = 0; i < t->nall && !any; i++) {
-		if (matches_demangled(t->all[i].raw, name))
+		if (matches_demangled(t->all[i].raw, r->name))
 			add_symbol(f, &t->all[i], r);
 	}
 	return r->n;
@@ -112,18 +115,6 @@ static int find_ranges(struct image_file *f, const char *name, struct ranges *r)
 int image_function_ranges(const char *path, const char *name, struct image_range *out,
 			  int max)
 {
-	struct ranges r = {.out = out, .max = max};
-	struct image_store *st = image_store_new(NULL);
-	struct image_file *f = st ? file_open(st, path) : NULL;
-	int ret = -ENOMEM;
-
-	if (f && f->err)
-		ret = f->err;
-	else if (f && !f->elf)
-		ret = -ENOEXEC;
-	else if (f)
-		ret = *name ? find_ranges(f, name, &r) : 0;
-	file_close(f);
-	image_store_free(st);
-	return ret;
+	return elf_ask(path, find_ranges,
+		       &(struct ranges){.name = name, .out = out, .max = max});
 }
