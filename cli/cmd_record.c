@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 struct record_values {
 	const char	*output, *backend, *host, *qemu, *plugin, *exec_log, *cpus;
@@ -153,6 +154,20 @@ static int check_what(const struct record_values *v, int noperands)
 	return EXIT_OK;
 }
 
+/* For tests; but a folder that is not there would be told of by each thread. */
+static int check_exec_log(const struct record_values *v)
+{
+	struct stat st;
+
+	if (!v->exec_log)
+		return EXIT_OK;
+	if (stat(v->exec_log, &st) == 0 && !S_ISDIR(st.st_mode))
+		errno = ENOTDIR;
+	else if (access(v->exec_log, W_OK | X_OK) == 0)
+		return EXIT_OK;
+	return failure("--exec-log %s: %s", v->exec_log, strerror(errno));
+}
+
 static void print_summary(const struct record_values *v, const struct record_result *r)
 {
 	char bytes[32], lost[32], time[32], what[64];
@@ -230,7 +245,7 @@ static int record_run_command(const struct command *self, void *values, int nope
 	if (!v->host && (v->qemu || v->plugin || v->exec_log || v->clock_host))
 		options.kind = "embedded";
 	if (check_what(v, noperands) || choose_psb(v) || check_ready_fd(v) ||
-	    host_open(&options, needs_kernel(v), &host))
+	    check_exec_log(v) || host_open(&options, needs_kernel(v), &host))
 		return EXIT_RECORD_FAILED;
 	status = record_target(v, host, operands);
 	hwt_host_close(host);

@@ -64,7 +64,10 @@ static int begin(void *ctx, struct hwt_stream *st)
 
 static int feed(void *ctx, const struct trace_event *ev, int n)
 {
-	return script_feed(((struct listing *)ctx)->script, ev, n);
+	struct listing *l = ctx;
+	int err = script_feed(l->script, ev, n);
+
+	return l->out.err ? 1 : err;
 }
 
 static int samples(void *ctx, const struct spe_event *ev, int n)

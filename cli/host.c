@@ -6,12 +6,14 @@
 #include "session/session.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 static volatile sig_atomic_t target_pid;
 static volatile sig_atomic_t signals_after_end;
@@ -153,10 +155,34 @@ static bool explain_refusal(const char *path)
 /* -o ./prog: the recording would replace the program before it runs. */
 static bool is_program(const char *output, const char *path)
 {
+	char file[2 * PATH_MAX];
 	struct stat a, b;
+	const char *dir;
+	int n;
 
-	return output && strchr(path, '/') && stat(output, &a) == 0 && stat(path, &b) == 0 &&
-	       a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+	if (!output || !path || stat(output, &a))
+		return false;
+	for (dir = strchr(path, '/') ? NULL : getenv("PATH"); dir;) {
+		n = (int)strcspn(dir, ":");
+		snprintf(file, sizeof(file), "%.*s/%s", n, n ? dir : ".", path);
+		/* What execvp(3) would take. */
+		if (access(file, X_OK) == 0 && stat(file, &b) == 0 && S_ISREG(b.st_mode)) {
+			path = file;
+			break;
+		}
+		dir = dir[n] ? dir + n + 1 : NULL;
+	}
+	return stat(path, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+int host_check_output(const char *output, const char *path)
+{
+	char line[4096];
+
+	if (!is_program(output, path))
+		return EXIT_OK;
+	return failure("%s: is the program itself, not written over",
+		       text_printable(line, sizeof(line), path));
 }
 
 int host_record(struct hwt_host *host, struct record_options *options,
@@ -166,11 +192,9 @@ int host_record(struct hwt_host *host, struct record_options *options,
 	char line[4096], *error = NULL;
 	int err;
 
-	if (options->path && (is_program(options->output, options->path) ||
-			      is_program(options->raw, options->path))) {
+	if (host_check_output(options->output, options->path) ||
+	    host_check_output(options->raw, options->path)) {
 		*result = (struct record_result){ .status = -1 };
-		message("%s: is the program itself, not written over",
-			text_printable(line, sizeof(line), options->path));
 		return -EINVAL;
 	}
 	options->host = host;

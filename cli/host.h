@@ -19,6 +19,8 @@ int host_open(const struct hwt_host_options *options, const char *needs_kernel,
  */
 int host_record(struct hwt_host *host, struct record_options *options,
 		struct record_result *result);
+/* EXIT_FAILED with a message where `output` (or NULL) is the program's own file. */
+int host_check_output(const char *output, const char *path);
 /* As a shell's: 128 + N where signal N ended it. */
 int host_exit_status(int wait_status);
 /* For a target that never ran: 127, 126 or 125. */

@@ -84,7 +84,7 @@ static int feed(void *ctx, const struct trace_event *ev, int n)
 
 	for (i = 0; i < n && !l->skip; i++)
 		columns_event(&l->columns, &l->out, &l->thread, &ev[i], &l->last);
-	return l->out.err;
+	return l->out.err != 0;
 }
 
 static int list(struct listing *l, const struct recording_values *opt, int fd)
@@ -216,6 +216,8 @@ static int hwt8_run(const struct command *self, void *values, int noperands,
 	l.columns.every = v->every;
 	/* Before the program runs: its listing may be what it is run for. */
 	if (!v->raw && v->file) {
+		if (host_check_output(v->file, operands[0]))
+			return EXIT_FAILED;
 		out = open(v->file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
 		if (out < 0)
 			return failure("%s: %s", v->file, strerror(errno));

@@ -212,7 +212,7 @@ int recording_visit(struct recording *r, const struct recording_visitor *v, void
 		err = visit_one(r, st, v, ctx, events);
 	progress_end();
 	free(events);
-	return err ? failure("decoding: %s", strerror(-err)) : EXIT_OK;
+	return err < 0 ? failure("decoding: %s", strerror(-err)) : EXIT_OK;
 }
 
 bool recording_sampled(const struct recording *r)

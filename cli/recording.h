@@ -61,7 +61,10 @@ int recording_close(struct recording *r);
 /* Closes it without a word. */
 void recording_discard(struct recording *r);
 
-/* Each may be NULL; 0, or -errno to stop. */
+/*
+ * Each may be NULL; 0, or to stop: -errno, or 1: the output failed, which
+ * finish_out tells.
+ */
 struct recording_visitor {
 	int (*begin)(void *ctx, struct hwt_stream *st);
 	int (*feed)(void *ctx, const struct trace_event *ev, int n);

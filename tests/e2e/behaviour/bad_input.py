@@ -69,11 +69,19 @@ def check_environment(checks):
         checks.that(f"output to {path}", one_line(done, 125, path), done.returncode,
                     done.stderr)
     shutil.copy("/bin/true", "itself")
-    for words in (["record", "-o", "itself", "./itself"], ["-r", "-w", "itself", "./itself"]):
-        done = run([HWT, *words])
-        checks.that(f"{words}: not written over", one_line(done, 125, "./itself") and
+    path = {"PATH": f".:{os.environ['PATH']}"}
+    for status, words in ((125, ["record", "-o", "itself", "./itself"]),
+                          (125, ["record", "-o", "itself", "itself"]),
+                          (125, ["-r", "-w", "itself", "./itself"]),
+                          (1, ["-w", "itself", "./itself"])):
+        done = run([HWT, *words], env=dict(os.environ, **path))
+        checks.that(f"{words}: not written over", one_line(done, status, "itself") and
                     os.access("itself", os.X_OK) and os.path.getsize("itself") ==
                     os.path.getsize("/bin/true"), done.returncode, done.stderr)
+    for folder in ("/no/such/folder", "/etc/passwd"):
+        done = run([HWT, "record", "-o", "x.data", "--exec-log", folder, "/bin/true"])
+        checks.that(f"exec log in {folder}", one_line(done, 125, folder), done.returncode,
+                    done.stderr)
     for options in (["-w", "/no/such/x"], ["-r", "-w", "/no/such/x"]):
         done = run([HWT, *options, "/bin/echo", "ran"])
         checks.that(f"own form, {options}", one_line(done, done.returncode, "/no/such/x") and

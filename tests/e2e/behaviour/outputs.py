@@ -93,7 +93,7 @@ def check_full_device(checks):
                   ["script", "--json"], ["report", "--json"], ["info", "--json"]):
         with open("/dev/full", "wb") as full:
             done = run([HWT, *words, "-i", "ls.data"], stdout=full)
-        checks.that(f"{words} to a full device", one_line(done, 1, "No space left"),
+        checks.that(f"{words} to a full device", one_line(done, 1, "standard output: No space left"),
                     done.returncode, done.stderr)
     for words in (["list"], ["--help"], ["--version"], ["record", "--help"]):
         with open("/dev/full", "wb") as full:
