@@ -99,9 +99,14 @@ void hwt_linux_sched_disarm(void);
 /* The current thread takes what the context wants of it, here and now. */
 void hwt_linux_sched_sync(void);
 
-/* ---- cpus.c ---- */
+#ifdef HWT_HOOKS
 int hwt_linux_thread_call(void *host, struct hwt_thread *thr,
 			  void (*fn)(void *arg, int cpu), void *arg);
+#else
+#define hwt_linux_thread_call NULL	/* no threads are traced */
+#endif
+
+/* ---- cpus.c ---- */
 int hwt_linux_cpus_call(void *host, const unsigned long *cpus, int ncpus,
 			void (*fn)(void *arg, int cpu), void *arg);
 int hwt_linux_ncpus(void *host);

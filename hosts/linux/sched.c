@@ -9,7 +9,9 @@
 #include <linux/irqflags.h>
 #include <linux/percpu.h>
 #include <linux/sched/signal.h>
+#include <linux/sched/task.h>
 #include <linux/slab.h>
+#include <linux/smp.h>
 #include <linux/task_work.h>
 #include <linux/tracepoint.h>
 
@@ -25,11 +27,18 @@ struct on_cpu {
 };
 static DEFINE_PER_CPU(struct on_cpu, on_cpu);
 
-static void switch_in(struct task_struct *next, int cpu)
+static struct on_cpu *note(struct task_struct *task)
 {
 	struct on_cpu *on = this_cpu_ptr(&on_cpu);
 
-	*on = (struct on_cpu){task_tgid_nr(next), task_pid_nr(next)};
+	*on = (struct on_cpu){task_tgid_nr(task), task_pid_nr(task)};
+	return on;
+}
+
+static void switch_in(struct task_struct *next, int cpu)
+{
+	struct on_cpu *on = note(next);
+
 	if (on->tid)
 		hwt_hook_switch_in(hwt_linux_core, on->pid, on->tid, cpu);
 }
@@ -61,6 +70,48 @@ void hwt_linux_sched_sync(void)
 	local_irq_save(flags);
 	switch_in(current, smp_processor_id());
 	local_irq_restore(flags);
+}
+
+/* ---- calls ---- */
+
+struct thread_call {
+	struct task_struct	*task;
+	void			(*fn)(void *arg, int cpu);
+	void			*arg;
+	int			rc;
+};
+
+/* Interrupts are off: a thread that is current stays so meanwhile. */
+static void call_here(void *arg)
+{
+	struct thread_call *c = arg;
+
+	if (current != c->task)
+		return;
+	note(current);
+	c->fn(c->arg, smp_processor_id());
+	c->rc = 0;
+}
+
+/*
+ * One look at where the thread was last seen is enough: if it goes on or off a
+ * CPU meanwhile, the scheduler's hook does what the call was for.
+ */
+int hwt_linux_thread_call(void *host, struct hwt_thread *thr,
+			  void (*fn)(void *arg, int cpu), void *arg)
+{
+	struct thread_call c = {.fn = fn, .arg = arg, .rc = -EAGAIN};
+
+	rcu_read_lock();
+	c.task = pid_task(find_pid_ns(hwt_thread_tid(thr), &init_pid_ns), PIDTYPE_PID);
+	if (c.task)
+		get_task_struct(c.task);
+	rcu_read_unlock();
+	if (!c.task)
+		return -ESRCH;
+	smp_call_function_single(task_cpu(c.task), call_here, &c, 1);
+	put_task_struct(c.task);
+	return c.rc;
 }
 
 /* ---- birth ---- */
@@ -123,11 +174,13 @@ static void probe_exit(void *data, struct task_struct *task)
 	struct hwt_hook_where at;
 	int rc;
 
+	preempt_disable();	/* at.unit is to stay true */
 	hwt_linux_where(&at);
 	rc = hwt_hook_thread_exit(hwt_linux_core, &at, task->exit_code);
 	if (rc > 0 && rc & HWT_HOOK_LAST && !atomic_read(&task->signal->live))
 		hwt_hook_exit(hwt_linux_core, &at, task->signal->flags & SIGNAL_GROUP_EXIT ?
 			      task->signal->group_exit_code : task->exit_code);
+	preempt_enable();
 }
 
 static void probe_rename(void *data, struct task_struct *task, const char *comm)
@@ -149,6 +202,11 @@ static struct hwt_linux_probe probes[] = {
 
 int hwt_linux_sched_arm(void)
 {
+	int cpu;
+
+	/* What was noted when hooks were armed before says nothing of today. */
+	for_each_possible_cpu(cpu)
+		*per_cpu_ptr(&on_cpu, cpu) = (struct on_cpu){0};
 	return hwt_linux_probes_register(probes, ARRAY_SIZE(probes));
 }
 
