@@ -121,7 +121,16 @@ static bool resolve_path(int dirfd, const char *given, int flags, char out[PATH_
 	return !access(out, X_OK);
 }
 
-/* Would the kernel find the program's interpreter?  And which machine is it for? */
+/* Would the emulator find this file: below its -L, or where it says? */
+static bool is_there(const char *path)
+{
+	char below[PATH_MAX + sizeof(vtu.window->sysroot)];
+
+	snprintf(below, sizeof(below), "%s%s", vtu.window->sysroot, path);
+	return !access(below, X_OK) || !access(path, X_OK);
+}
+
+/* Would the program's interpreter be found?  And which machine is it for? */
 static bool check_image(const char *path, int *machine)
 {
 	Elf64_Ehdr eh;
@@ -145,7 +154,7 @@ static bool check_image(const char *path, int *machine)
 		memset(interp, 0, sizeof(interp));
 		ok = pread(fd, interp, ph.p_filesz, (off_t)ph.p_offset) ==
 			     (ssize_t)ph.p_filesz &&
-		     !access(interp, X_OK);
+		     is_there(interp);
 	}
 	close(fd);
 	return ok;
@@ -174,13 +183,15 @@ void process_exec_init(void)
 
 static void replace(struct vcpu *v, struct vtu_launch *l)
 {
-	int machine, err = vtu_launch_prepare(l);
+	int machine, err = vtu_launch_resolve(l);
 
-	if (err == -ENOTSUP) {
+	if (err == -ENOTSUP || (!err && l->elf != vtu.guest->elf_machine)) {
 		check_image(l->image, &machine);
 		tell_native(v, l->image, machine);
+		return;
 	}
-	if (err || !check_image(l->image, &machine) || !window_owner_alive())
+	if (err || vtu_launch_build(l) || !check_image(l->image, &machine) ||
+	    !window_owner_alive())
 		return;
 	process_quit_others(v);
 	code_drain(v);
@@ -200,6 +211,7 @@ void process_exec(struct vcpu *v, int dirfd, uint64_t path, uint64_t argv, uint6
 	char **args = copy_strings(argv), **env = copy_strings(envp);
 	struct vtu_launch l = {
 		.qemu = qemu_path, .plugin = plugin_path, .owner_pid = vtu.owner_pid,
+		.sysroot = vtu.window->sysroot[0] ? vtu.window->sysroot : NULL,
 		/* The program's own is hidden: what we see is the emulator's. */
 		.preload = getenv("LD_PRELOAD"),
 		.window_fd = vtu.window->owner_window_fd,

@@ -12,7 +12,35 @@
 
 #define SCRIPT_DEPTH	5	/* BINPRM: nested interpreters, as Linux allows */
 #define SCRIPT_LINE	256	/* BINPRM_BUF_SIZE */
-#define FIXED_ARGS	10	/* qemu -U name -cpu max -plugin X -0 argv0 path */
+#define FIXED_ARGS	12	/* qemu -U name -cpu X -L X -plugin X -0 argv0 path */
+
+static const struct vtu_machine machines[] = {
+	{EM_X86_64, "x86-64", "qemu-x86_64", "max", NULL},
+	/* Pointer authentication by a hash that costs little to compute. */
+	{EM_AARCH64, "AArch64", "qemu-aarch64", "max,pauth-impdef=on",
+	 "/usr/aarch64-linux-gnu"},
+};
+
+const struct vtu_machine *vtu_machine(unsigned int elf)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(machines) / sizeof(machines[0]); i++)
+		if (machines[i].elf == elf)
+			return &machines[i];
+	return NULL;
+}
+
+const char *vtu_sysroot(const struct vtu_machine *machine)
+{
+	const char *given = getenv("QEMU_LD_PREFIX");
+
+	if (!machine->sysroot)
+		return NULL;
+	if (given && *given)
+		return given;
+	return access(machine->sysroot, X_OK) ? NULL : machine->sysroot;
+}
 
 /*
  * Variables that would act on QEMU itself: its dynamic linker, its libc, its
@@ -78,7 +106,7 @@ static ssize_t read_head(const char *path, unsigned char *head, size_t size)
 	return n < 0 ? -err : n;
 }
 
-static int check_elf(const unsigned char *head, ssize_t n)
+static int check_elf(const unsigned char *head, ssize_t n, unsigned int *machine)
 {
 	Elf64_Ehdr eh;
 
@@ -86,8 +114,9 @@ static int check_elf(const unsigned char *head, ssize_t n)
 		return -ENOEXEC;
 	memcpy(&eh, head, sizeof(eh));
 	if (eh.e_ident[EI_CLASS] != ELFCLASS64 || eh.e_ident[EI_DATA] != ELFDATA2LSB ||
-	    eh.e_machine != EM_X86_64)
+	    !vtu_machine(eh.e_machine))
 		return -ENOTSUP;
+	*machine = eh.e_machine;
 	if (eh.e_type != ET_EXEC && eh.e_type != ET_DYN)
 		return -ENOEXEC;
 	return 0;
@@ -153,15 +182,6 @@ static int args_copy(struct args *a, char *const *argv)
 	return err;
 }
 
-static void args_free(struct args *a)
-{
-	size_t i;
-
-	for (i = 0; i < a->n; i++)
-		free(a->v[i]);
-	free(a->v);
-}
-
 /* Replaces `#!` by its interpreter, up to SCRIPT_DEPTH times (execve(2)). */
 static int resolve(struct vtu_launch *l, struct args *a)
 {
@@ -178,7 +198,7 @@ static int resolve(struct vtu_launch *l, struct args *a)
 		if (n < 0)
 			return (int)n;
 		if (n < 2 || head[0] != '#' || head[1] != '!')
-			return check_elf(head, n);
+			return check_elf(head, n, &l->elf);
 		err = parse_script((char *)head, n, &interp, &arg);
 		if (err)
 			return err;
@@ -222,29 +242,32 @@ static char *plugin_option(const struct vtu_launch *l)
 	return s;
 }
 
-static int build_argv(struct vtu_launch *l, struct args *a)
+static int build_argv(struct vtu_launch *l)
 {
+	char *plugin = plugin_option(l), **v = calloc(FIXED_ARGS + l->nargs + 1, sizeof(*v));
 	/* With -U the program does not see what was preloaded into the emulator. */
 	const char *fixed[FIXED_ARGS] = {
-		l->qemu, "-U", "LD_PRELOAD", "-cpu", "max", "-plugin",
-		NULL, "-0", a->v[0], l->image,
+		l->qemu, "-U", "LD_PRELOAD", "-cpu", vtu_machine(l->elf)->cpu,
+		l->sysroot ? "-L" : NULL, l->sysroot, "-plugin", plugin, "-0", l->args[0],
+		l->image,
 	};
-	char **v = calloc(FIXED_ARGS + a->n + 1, sizeof(*v));
-	size_t i;
+	size_t i, n = 0;
+	int err = v && plugin ? 0 : -ENOMEM;
 
-	if (!v)
-		return -ENOMEM;
 	l->qemu_argv = v;
-	for (i = 0; i < FIXED_ARGS; i++) {
-		v[i] = fixed[i] ? strdup(fixed[i]) : plugin_option(l);
-		if (!v[i])
-			return -ENOMEM;
+	for (i = 0; !err && i < FIXED_ARGS; i++) {
+		if (!fixed[i])
+			continue;
+		v[n] = strdup(fixed[i]);
+		if (!v[n++])
+			err = -ENOMEM;
 	}
-	for (i = 1; i < a->n; i++) {
-		v[FIXED_ARGS + i - 1] = a->v[i];
-		a->v[i] = NULL;
+	for (i = 1; !err && i < l->nargs; i++) {
+		v[n++] = l->args[i];
+		l->args[i] = NULL;
 	}
-	return 0;
+	free(plugin);
+	return err;
 }
 
 static int build_envp(struct vtu_launch *l)
@@ -270,22 +293,27 @@ static int build_envp(struct vtu_launch *l)
 	return 0;
 }
 
-int vtu_launch_prepare(struct vtu_launch *l)
+int vtu_launch_resolve(struct vtu_launch *l)
 {
 	struct args a = {0};
 	int err;
 
 	l->qemu_argv = l->qemu_envp = NULL;
 	l->image = NULL;
+	l->elf = 0;
 	err = args_copy(&a, l->argv);
 	if (!err)
 		err = resolve(l, &a);
-	if (!err)
-		err = build_argv(l, &a);
-	if (!err)
-		err = build_envp(l);
-	args_free(&a);
+	l->args = a.v;
+	l->nargs = a.n;
 	return err;
+}
+
+int vtu_launch_build(struct vtu_launch *l)
+{
+	int err = build_argv(l);
+
+	return err ? err : build_envp(l);
 }
 
 static void free_list(char **v)
@@ -299,9 +327,15 @@ static void free_list(char **v)
 
 void vtu_launch_free(struct vtu_launch *l)
 {
+	size_t i;
+
 	free_list(l->qemu_argv);
 	free_list(l->qemu_envp);
+	for (i = 0; i < l->nargs; i++)
+		free(l->args[i]);
+	free(l->args);
 	free(l->image);
-	l->qemu_argv = l->qemu_envp = NULL;
+	l->qemu_argv = l->qemu_envp = l->args = NULL;
+	l->nargs = 0;
 	l->image = NULL;
 }

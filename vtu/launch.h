@@ -17,8 +17,25 @@
  * vtu_env_restore.
  */
 
+/* A machine whose programs can be run. */
+struct vtu_machine {
+	unsigned int	elf;		/* e_machine */
+	const char	*name;		/* as people call it */
+	const char	*qemu;		/* the emulator's file name */
+	const char	*cpu;		/* its option -cpu */
+	const char	*sysroot;	/* where its libraries are on Debian, or NULL */
+};
+/* NULL: none of ours. */
+const struct vtu_machine *vtu_machine(unsigned int elf);
+/*
+ * The folder that holds the libraries of a foreign machine's programs, as QEMU looks
+ * for it: $QEMU_LD_PREFIX, or Debian's if it is there; NULL: none.
+ */
+const char *vtu_sysroot(const struct vtu_machine *machine);
+
 struct vtu_launch {
 	const char	*qemu;		/* path of the emulator */
+	const char	*sysroot;	/* its option -L, or NULL */
 	const char	*plugin;	/* path of the plugin; commas are allowed */
 	int		owner_pid, window_fd, dram_fd;
 	int		exec_tid;	/* at exec: the caller's tid; else 0 */
@@ -29,15 +46,20 @@ struct vtu_launch {
 	/* results */
 	char		**qemu_argv, **qemu_envp;
 	char		*image;		/* the ELF file (script: its interpreter) */
+	unsigned int	elf;		/* its e_machine; 0: not known */
+	char		**args;		/* the program's own, between the two steps */
+	size_t		nargs;
 };
 
 /*
- * Resolves #! lines as execve(2) does, checks that the file is an x86-64 ELF
- * and builds the results.  0, or -errno as execve would fail (-ENOENT, -EACCES,
- * -ENOEXEC, -ELOOP, -ENOMEM, ...); -ENOTSUP: an ELF file for another machine
- * (image names it).  Free with vtu_launch_free either way.
+ * Resolves #! lines as execve(2) does: image and elf, which say what emulator is
+ * wanted.  0, or -errno as execve would fail (-ENOENT, -EACCES, -ENOEXEC, -ELOOP,
+ * -ENOMEM, ...); -ENOTSUP: an ELF file that none of our machines runs (image
+ * names it).  Free with vtu_launch_free either way.
  */
-int vtu_launch_prepare(struct vtu_launch *l);
+int vtu_launch_resolve(struct vtu_launch *l);
+/* Then, with qemu and sysroot set: the command line and environment. -ENOMEM. */
+int vtu_launch_build(struct vtu_launch *l);
 void vtu_launch_free(struct vtu_launch *l);
 
 /* Restores a marked "NAME=value" in place; returns 1 if it was marked. */

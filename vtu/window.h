@@ -127,10 +127,12 @@ enum vtu_unit_kind {
 	VTU_UNIT_NONE, VTU_UNIT_PT, VTU_UNIT_CORESIGHT, VTU_UNIT_SPE,
 	/*
 	 * Tests: no unit but what it would be fed, as addresses in a file
-	 * feed.PID.TID beside the independent log.  Register 0: bit 0 turns it on.
+	 * feed.PID.TID beside the independent log.
 	 */
 	VTU_UNIT_FEED,
 };
+/* VTU_UNIT_FEED's registers: on or off; conditional branches by their outcome. */
+enum { FEED_REG_ON, FEED_REG_TAKEN, FEED_REG_NOT_TAKEN };
 
 /* header.flags, set by the owner before the target starts. */
 #define VTU_F_FOLLOW	0x1u	/* children are traced too */
@@ -154,6 +156,7 @@ struct vtu_header {
 	uint32_t	caps[64];	/* see hwt_bus_ops.cap */
 	char		unit_name[64];	/* plugin: what the unit is */
 	char		log_dir[4096];	/* VTU_F_LOG: where log files go */
+	char		sysroot[4096];	/* owner: the emulator's -L, or "" */
 
 	/* Own cache lines: written often. */
 	uint32_t	service __attribute__((aligned(64)));	/* futex */

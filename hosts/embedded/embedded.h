@@ -95,6 +95,7 @@ struct embedded {
 	atomic_bool		stopping;
 	atomic_bool		recheck;	/* held vCPUs may go on */
 	char			*qemu, *plugin;
+	bool			qemu_given;	/* by the user: for any program */
 };
 
 /* ---- blocks.c ---- */

@@ -48,6 +48,7 @@ static int find_parts(struct embedded *e, const struct hwt_host_options *o, char
 	char *real;
 	int n = 0;
 
+	e->qemu_given = o->qemu;
 	if (path_search(o->qemu ? o->qemu : QEMU_NAME, &e->qemu)) {
 		e->qemu = NULL;
 		n = asprintf(error, "no " QEMU_NAME " on PATH: the virtual trace unit runs in "

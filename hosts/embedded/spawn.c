@@ -20,7 +20,8 @@ static int explain(char **error, int err, const char *path, const struct vtu_lau
 {
 	switch (err) {
 	case -ENOTSUP:
-		return host_fail(error, -ENOEXEC, "%s: not an x86-64 program", l->image);
+		return host_fail(error, -ENOEXEC, "%s: not a program for x86-64 or AArch64",
+				 l->image);
 	case -ENOEXEC:
 		return host_fail(error, err, "%s: not an executable format",
 				 l->image ? l->image : path);
@@ -75,7 +76,7 @@ static int start_qemu(struct embedded *e, const struct vtu_launch *l, pid_t *pid
 }
 
 /* Until the plugin's ATTACH came, or QEMU ended before it. */
-static int wait_ready(struct embedded *e, struct target *t, char **error)
+static int wait_ready(struct embedded *e, struct target *t, const char *qemu, char **error)
 {
 	int status, err = 0;
 
@@ -90,8 +91,8 @@ static int wait_ready(struct embedded *e, struct target *t, char **error)
 		return 0;
 	if (WIFSIGNALED(status))
 		return host_fail(error, err, "%s ended by signal %d before the program began",
-			    e->qemu, WTERMSIG(status));
-	return host_fail(error, err, "%s ended with status %d before the program began", e->qemu,
+			    qemu, WTERMSIG(status));
+	return host_fail(error, err, "%s ended with status %d before the program began", qemu,
 			 WEXITSTATUS(status));
 }
 
@@ -118,17 +119,35 @@ static int start_target(struct embedded *e, const struct vtu_launch *l, struct t
 	return err;
 }
 
+/* The emulator for the program's machine, and what it has to be told. */
+static int choose_emulator(struct embedded *e, struct vtu_launch *l, char **qemu,
+			   char **error)
+{
+	const struct vtu_machine *m = vtu_machine(l->elf);
+
+	*qemu = NULL;
+	if (path_search(e->qemu_given ? e->qemu : m->qemu, qemu))
+		return host_fail(error, -ENOENT, "no %s on PATH: the virtual trace unit runs "
+				 "in it; on Debian: apt install qemu-user", m->qemu);
+	l->qemu = *qemu;
+	l->sysroot = vtu_sysroot(m);
+	if (l->sysroot && strlen(l->sysroot) >= sizeof(e->window->sysroot))
+		return host_fail(error, -ENAMETOOLONG, "QEMU_LD_PREFIX: its name is too long");
+	strcpy(e->window->sysroot, l->sysroot ? l->sysroot : "");
+	return 0;
+}
+
 int embedded_spawn(void *host, const char *path, char *const argv[], pid_t *pid, char **error)
 {
 	struct embedded *e = host;
 	struct vtu_launch l = {
-		.qemu = e->qemu, .plugin = e->plugin, .owner_pid = getpid(),
+		.plugin = e->plugin, .owner_pid = getpid(),
 		.window_fd = e->window_fd, .dram_fd = e->dram.fd,
 		.preload = getenv("HWT_EMULATOR_PRELOAD"),
 		.argv = argv, .envp = environ,
 	};
 	struct target *t;
-	char *file;
+	char *file, *qemu = NULL;
 	int err;
 
 	*error = NULL;
@@ -137,20 +156,27 @@ int embedded_spawn(void *host, const char *path, char *const argv[], pid_t *pid,
 		return host_fail(error, err, "%s: %s", path, err == -ENOENT ?
 			"no such program" : strerror(-err));
 	l.path = file;
-	err = vtu_launch_prepare(&l);
+	err = vtu_launch_resolve(&l);
+	if (!err) {
+		err = choose_emulator(e, &l, &qemu, error);
+		if (err)
+			goto out;
+		err = vtu_launch_build(&l);
+	}
 	if (err) {
 		err = explain(error, err, file, &l);
 		goto out;
 	}
 	err = start_target(e, &l, &t);
 	if (err) {
-		host_fail(error, err, "%s: %s", e->qemu, strerror(-err));
+		host_fail(error, err, "%s: %s", qemu, strerror(-err));
 		goto out;
 	}
 	*pid = t->pid;
-	err = wait_ready(e, t, error);
+	err = wait_ready(e, t, qemu, error);
 out:
 	vtu_launch_free(&l);
+	free(qemu);
 	free(file);
 	return err;
 }

@@ -121,7 +121,7 @@ static void ring_bell(struct owner *w, uint32_t n)
 
 static void program_feed(struct owner *w, uint32_t n)
 {
-	command(w, n, 0, 1);
+	command(w, n, FEED_REG_ON, 1);
 	ring_bell(w, n);
 }
 
@@ -165,6 +165,10 @@ static void drain(struct owner *w, uint32_t n)
 	struct vtu_block *b = vtu_block(w->window, n);
 	uint64_t ptrs, at, ring = (uint64_t)NREGIONS * w->o.region, from, len;
 
+	if (w->o.feed && n == 0) {
+		w->taken = ((const uint64_t *)b->regs)[FEED_REG_TAKEN];
+		w->not_taken = ((const uint64_t *)b->regs)[FEED_REG_NOT_TAKEN];
+	}
 	if (!units[n].stream || !units[n].on)
 		return;
 	ptrs = reg(b, MSR_RTIT_OUTPUT_MASK_PTRS);
@@ -365,8 +369,14 @@ static int spawn(struct owner *w)
 		.preload = getenv("HWT_EMULATOR_PRELOAD"),
 		.path = w->o.argv[0], .argv = w->o.argv, .envp = w->o.envp,
 	};
-	int err = vtu_launch_prepare(&l);
+	int err = vtu_launch_resolve(&l);
 
+	if (!err) {
+		l.sysroot = vtu_sysroot(vtu_machine(l.elf));
+		snprintf(w->window->sysroot, sizeof(w->window->sysroot), "%s",
+			 l.sysroot ? l.sysroot : "");
+		err = vtu_launch_build(&l);
+	}
 	if (!err) {
 		w->child = fork();
 		if (!w->child) {

@@ -76,6 +76,7 @@ struct owner {
 	pid_t child;
 	int wait_status;
 	uint32_t hooks, parks, faults;
+	uint64_t taken, not_taken;	/* feed: of the first process */
 };
 
 /* Runs the program to its end; 0, or -errno if it could not be started. */
