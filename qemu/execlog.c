@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "execlog.h"
 
-#include <Zydis/Zydis.h>
-#include <signal.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "addrlog.h"
 
@@ -21,32 +18,7 @@ struct execlog {
 	struct addrlog file;
 };
 
-/* 7.2's CPUX86State, as the log sees it. */
-struct log_regs {
-	uint64_t rax, rcx, rdx, rbx, rsp, rbp, rsi, rdi;
-};
-
-static bool transfers_control(const uint8_t *bytes, size_t n)
-{
-	ZydisDecoder d;
-	ZydisDecodedInstruction i;
-
-	ZydisDecoderInit(&d, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
-	if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&d, NULL, bytes, n, &i)))
-		return false;
-	switch (i.meta.category) {
-	case ZYDIS_CATEGORY_COND_BR:
-	case ZYDIS_CATEGORY_UNCOND_BR:
-	case ZYDIS_CATEGORY_CALL:
-	case ZYDIS_CATEGORY_RET:
-	case ZYDIS_CATEGORY_SYSCALL:
-	case ZYDIS_CATEGORY_SYSRET:
-	case ZYDIS_CATEGORY_INTERRUPT:
-		return true;
-	default:
-		return false;
-	}
-}
+static const struct execlog_arch *arch;
 
 static void close_files(struct execlog *l)
 {
@@ -82,39 +54,6 @@ static void settle(struct execlog *l, uint64_t next, bool fault)
 		append(l, p->addr);
 }
 
-/*
- * Did a signal bring us here?  Its frame: return address of "mov $15, %rax;
- * syscall", siginfo and ucontext where the registers say.  Signals that arrive
- * together stack their frames: down to the first.
- */
-static bool signal_frame(const struct log_regs *now, uint64_t *ip, bool *fault)
-{
-	static const uint8_t sigreturn[] = {0x48, 0xc7, 0xc0, 15, 0, 0, 0, 0x0f, 0x05};
-	struct log_regs r = *now;
-	uint64_t saved[17], back;
-	uint8_t code[sizeof(sigreturn)];
-	int info[3], depth;
-
-	for (depth = 0; depth < 64; depth++) {
-		if (r.rax || !r.rdi || r.rdi > 64 || r.rdx != r.rsp + 8 ||
-		    !guest_read(r.rsp, &back, 8) ||
-		    !guest_read(back, code, sizeof(code)) ||
-		    memcmp(code, sigreturn, sizeof(code)) ||
-		    !guest_read(r.rsp + 48, saved, sizeof(saved)) ||
-		    !guest_read(r.rsi, info, sizeof(info)))
-			break;
-		*ip = saved[16];
-		*fault = info[2] > 0 && (info[0] == SIGSEGV || info[0] == SIGBUS ||
-					 info[0] == SIGILL || info[0] == SIGFPE);
-		r.rdi = saved[8];
-		r.rsi = saved[9];
-		r.rdx = saved[12];
-		r.rax = saved[13];
-		r.rsp = saved[15];
-	}
-	return depth > 0;
-}
-
 static void on_insn(unsigned int index, void *udata)
 {
 	struct vcpu *v = vtu.vcpus[index];
@@ -125,8 +64,10 @@ static void on_insn(unsigned int index, void *udata)
 
 	if (!l || !l->on)
 		return;
-	if (i->first && l->pending)
-		signal_frame((struct log_regs *)v->env, &next, &fault);
+	/* Not where it would have gone by itself: a signal, or a branch. */
+	if (i->first && l->pending &&
+	    !(l->pending->falls_through && next == l->pending->addr + l->pending->len))
+		arch->signal_frame(v->env, &next, &fault);
 	settle(l, next, fault);
 	l->pending = i;
 }
@@ -135,6 +76,8 @@ void execlog_translate(struct qemu_plugin_tb *tb, size_t n)
 {
 	size_t k;
 
+	if (!arch)
+		arch = vtu.guest == &guest_x86_64 ? &execlog_x86_64 : &execlog_aarch64;
 	for (k = 0; k < n; k++) {
 		struct qemu_plugin_insn *q = qemu_plugin_tb_get_insn(tb, k);
 		struct log_insn *i = malloc(sizeof(*i));
@@ -145,7 +88,7 @@ void execlog_translate(struct qemu_plugin_tb *tb, size_t n)
 		i->len = (uint8_t)qemu_plugin_insn_size(q);
 		i->first = !k;
 		i->falls_through =
-			!transfers_control(qemu_plugin_insn_data(q), i->len);
+			!arch->transfers_control(qemu_plugin_insn_data(q), i->len);
 		qemu_plugin_register_vcpu_insn_exec_cb(q, on_insn, QEMU_PLUGIN_CB_NO_REGS,
 						       i);
 	}

@@ -12,6 +12,17 @@
 #include "execlog_file.h"
 #include "vcpu.h"
 
+/* What the log knows of an architecture, none of it from struct guest_arch. */
+struct execlog_arch {
+	bool (*transfers_control)(const uint8_t *insn, size_t n);
+	/*
+	 * Did a signal bring us here, to a block's first instruction?  Then where
+	 * it interrupted the program, and whether the instruction there raised it.
+	 */
+	bool (*signal_frame)(const void *env, uint64_t *ip, bool *fault);
+};
+extern const struct execlog_arch execlog_x86_64, execlog_aarch64;
+
 /* n instructions of tb get callbacks. */
 void execlog_translate(struct qemu_plugin_tb *tb, size_t n);
 /* The code cache was emptied. */

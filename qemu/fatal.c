@@ -20,7 +20,7 @@
 
 static bool is_fault(int sig)
 {
-	return sig == SIGSEGV || sig == SIGBUS || sig == SIGILL || sig == SIGFPE;
+	return vtu.guest->faults >> sig & 1;
 }
 
 /* What of prev retired before the instruction at ip, which the signal stopped. */
@@ -61,7 +61,8 @@ static void settle_stopped(const struct vcpu *v)
 
 static bool dumps_core(int sig)
 {
-	return is_fault(sig) || sig == SIGABRT || sig == SIGQUIT || sig == SIGTRAP;
+	return sig == SIGSEGV || sig == SIGBUS || sig == SIGILL || sig == SIGFPE ||
+	       sig == SIGABRT || sig == SIGQUIT || sig == SIGTRAP;
 }
 
 static int kill_by_qemu(pid_t pid, int sig)

@@ -23,13 +23,15 @@ struct insn_class {
 	uint8_t traits;		/* INSN_* */
 };
 
+#define GUEST_SAVED	32	/* registers, at most */
+
 /* A signal frame, as found at the first instruction of a handler. */
 struct guest_sigframe {
-	uint64_t restorer;	/* where the handler will return to */
+	uint64_t restorer;	/* where the handler will return to; 0: emulator's own */
 	uint64_t ip;		/* the interrupted instruction */
 	bool fault;		/* that instruction raised it and did not retire */
 	/* Saved registers that say whether `ip` is a handler not yet begun. */
-	uint64_t sp, arg[3], result;
+	uint64_t saved[GUEST_SAVED];
 };
 
 /* System calls that the plugin acts on; struct guest_arch.nr gives the numbers. */
@@ -51,6 +53,9 @@ struct guest_arch {
 	uint8_t unit_kind;		/* enum vtu_unit_kind, where none is asked for */
 	int16_t nr[CALL_COUNT];		/* -1: does not exist */
 	uint64_t kernel_ip;		/* where exceptions lead: never traced */
+	uint64_t tag_bits;		/* of an address, that are ignored */
+	uint64_t faults;		/* signals that an instruction raises, which did
+					 * not retire then: 1 << number */
 	/*
 	 * Length of the instruction at bytes (n of them, up to the block's or
 	 * the page's end); 0: it is not whole.
@@ -80,9 +85,10 @@ struct guest_arch {
 	const struct guest_system *system;	/* NULL: programs only */
 };
 
-extern const struct guest_arch guest_x86_64;
+extern const struct guest_arch guest_x86_64, guest_aarch64;
 
 /* struct rt_sigaction of the kernel's interface, same on both 64-bit guests. */
+#define GUEST_SA_RESTORER	0x04000000u
 struct guest_sigaction {
 	uint64_t handler, flags, restorer, mask;
 };
@@ -95,10 +101,12 @@ bool guest_read(uint64_t addr, void *buf, size_t n);
 bool guest_read_string(uint64_t addr, char *buf, size_t size);
 /* Distance from a guest to a host address (QEMU's guest_base). */
 extern uint64_t guest_base;
+/* Those of its addresses' bits that count. */
+extern uint64_t guest_address_bits;
 
 static inline void *guest_ptr(uint64_t addr)
 {
-	return (void *)(uintptr_t)(addr + guest_base);
+	return (void *)(uintptr_t)((addr & guest_address_bits) + guest_base);
 }
 
 #endif

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 uint64_t guest_base;
+uint64_t guest_address_bits = ~0ull;
 
 /* The kernel copies: it says EFAULT where we would die. */
 static size_t copy(uint64_t addr, void *buf, size_t n)

@@ -73,12 +73,7 @@ static uint64_t x86_ip(const struct guest_env *env)
 	return env->eip;
 }
 
-/* Signals that the interrupted instruction raises without retiring. */
-static bool raised_by_insn(uint64_t sig, int code)
-{
-	return code > 0 &&
-	       (sig == SIGSEGV || sig == SIGBUS || sig == SIGFPE || sig == SIGILL);
-}
+#define FAULTS	(1ull << SIGSEGV | 1ull << SIGBUS | 1ull << SIGFPE | 1ull << SIGILL)
 
 /*
  * A handler starts with rdi = signal, rsi = siginfo, rdx = ucontext, rax = 0 and
@@ -99,10 +94,8 @@ static bool frame_at(uint64_t sp, const uint64_t arg[3], uint64_t result,
 	*out = (struct guest_sigframe){
 		.restorer = restorer,
 		.ip = g[G_RIP],
-		.fault = raised_by_insn(arg[0], code),
-		.sp = g[G_RSP],
-		.arg = {g[G_RDI], g[G_RSI], g[G_RDX]},
-		.result = g[G_RAX],
+		.fault = code > 0 && FAULTS >> (arg[0] & 63) & 1,
+		.saved = {g[G_RSP], g[G_RAX], g[G_RDI], g[G_RSI], g[G_RDX]},
 	};
 	return true;
 }
@@ -118,7 +111,7 @@ static bool x86_sigframe_outer(struct guest_sigframe *frame)
 {
 	struct guest_sigframe in = *frame;
 
-	return frame_at(in.sp, in.arg, in.result, frame);
+	return frame_at(in.saved[0], in.saved + 2, in.saved[1], frame);
 }
 
 const struct guest_arch guest_x86_64 = {
@@ -133,6 +126,7 @@ const struct guest_arch guest_x86_64 = {
 		[CALL_PRCTL] = 157,
 	},
 	.kernel_ip = KERNEL_IP,
+	.faults = FAULTS,
 	.length = x86_length,
 	.classify = x86_classify,
 	.is_kernel_page = x86_is_kernel_page,

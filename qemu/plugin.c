@@ -24,7 +24,7 @@ struct plugin vtu = {
 	.map_order = PTHREAD_MUTEX_INITIALIZER,
 };
 
-static const struct guest_arch *const guests[] = {&guest_x86_64};
+static const struct guest_arch *const guests[] = {&guest_x86_64, &guest_aarch64};
 static const struct unit_ops *const units[] = {&unit_pt, &unit_feed};
 
 static void say(const char *fmt, va_list ap)
@@ -120,7 +120,10 @@ static const char *check_emulator(const struct qemu_info *info)
 	for (i = 0; i < sizeof(guests) / sizeof(guests[0]); i++)
 		if (!strcmp(guests[i]->name, info->target_name))
 			vtu.guest = guests[i];
-	return vtu.guest ? NULL : "programs of this architecture cannot be traced";
+	if (!vtu.guest)
+		return "programs of this architecture cannot be traced";
+	guest_address_bits = ~vtu.guest->tag_bits;
+	return NULL;
 }
 
 /* The unit that the owner asked for; false: not for this guest. */

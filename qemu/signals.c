@@ -55,7 +55,8 @@ void signals_action(uint64_t act)
 		return;
 	pthread_mutex_lock(&vtu.lock);
 	add(&handlers, sa.handler);
-	add(&restorers, sa.restorer);
+	if (sa.flags & GUEST_SA_RESTORER)
+		add(&restorers, sa.restorer);
 	block_mark_handler(sa.handler);
 	pthread_mutex_unlock(&vtu.lock);
 }
@@ -63,6 +64,11 @@ void signals_action(uint64_t act)
 bool signals_is_handler(uint64_t ip)
 {
 	return contains(&handlers, ip);
+}
+
+static bool is_restorer(uint64_t at)
+{
+	return !at || contains(&restorers, at);
 }
 
 /* The frame of the signal that interrupted the program itself. */
@@ -73,13 +79,13 @@ static bool find_frame(struct vcpu *v, struct guest_sigframe *f)
 	int depth;
 
 	pthread_mutex_lock(&vtu.lock);
-	found = vtu.guest->sigframe(v->env, f) && contains(&restorers, f->restorer);
+	found = vtu.guest->sigframe(v->env, f) && is_restorer(f->restorer);
 	for (depth = 0; found && depth < MAX_NESTED; depth++) {
 		if (!contains(&handlers, f->ip))
 			break;
 		outer = *f;
 		if (!vtu.guest->sigframe_outer(&outer) ||
-		    !contains(&restorers, outer.restorer))
+		    !is_restorer(outer.restorer))
 			break;
 		*f = outer;
 	}

@@ -49,7 +49,7 @@ static int write(struct vcpu *v, uint32_t reg, uint64_t value)
 {
 	struct feed *f = feed_of(v);
 
-	if (reg)
+	if (reg != FEED_REG_ON)
 		return -1;
 	f->on = value & 1;
 	if (f->on && !f->open)
@@ -72,11 +72,22 @@ static void tell(struct feed *f, uint64_t addr)
 	addrlog_append(&f->file, addr);
 }
 
+/* Of a branch to what follows anyway, only the feeder can say. */
+static void count_outcome(struct vcpu *v, const struct run *r, uint64_t next)
+{
+	uint64_t *regs = (uint64_t *)v->block->regs;
+
+	regs[next == r->taken ? FEED_REG_TAKEN : FEED_REG_NOT_TAKEN]++;
+}
+
 static void run(struct vcpu *v, const struct run *r, uint32_t n, uint64_t next)
 {
 	struct feed *f = feed_of(v);
 	uint64_t at = r->start;
 	uint32_t i;
+
+	if (n == r->ninsn && r->kind == RUN_JCC)
+		count_outcome(v, r, next);
 
 	for (i = 0; i < n; i++) {
 		tell(f, at);
