@@ -6,6 +6,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#ifdef __aarch64__
+#define UNDEFINED	"udf #0"
+#define TRAP		"nop; brk #0; nop"
+#else
+#define UNDEFINED	"ud2"
+#define TRAP		"nop; int3; nop"
+#endif
+
 static volatile int sink, never;
 
 static int recurse(int n)
@@ -63,9 +71,9 @@ int main(int argc, char **argv)
 	if (!strcmp(how, "term"))
 		raise(SIGTERM);
 	if (!strcmp(how, "ill"))
-		__asm__ volatile("ud2");
+		__asm__ volatile(UNDEFINED);
 	if (!strcmp(how, "trap"))
-		__asm__ volatile("nop; int3; nop");
+		__asm__ volatile(TRAP);
 	if (!strcmp(how, "jump"))
 		jump_nowhere();
 	if (!strcmp(how, "alarm")) {
