@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define MARK		(1ull << 63)	/* and three words: number, space, thread */
 #define MARK_WORDS	3
@@ -208,6 +209,8 @@ struct machine_log *machine_log_open(const char *dir)
 
 	for (cpus = 0; cpus < 64; cpus++) {
 		snprintf(path, sizeof(path), "%s/log.cpu%d", dir, cpus);
+		if (access(path, F_OK))
+			break;
 		words[cpus] = read_words(path, &n);
 		if (!words[cpus])
 			break;

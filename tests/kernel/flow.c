@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * What the flow tests run in a machine:
+ *
+ *	threads		four threads that change CPUs, and ask the vDSO for the time
+ *	fork		a child, which runs this program again; and a second one
+ *	wait		as threads, once a line came on stdin (to be attached to)
+ *	files N		opens, reads and closes a file, N times
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define THREADS	4
+#define ROUNDS	40
+
+static void go_to(int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	if (sched_setaffinity(0, sizeof(set), &set))
+		exit(3);
+}
+
+static unsigned long work(unsigned long n)
+{
+	unsigned long i, sum = n;
+
+	for (i = 0; i < 300; i++)
+		sum = sum * 2862933555777941757ul + (sum & 8 ? i : n);
+	return sum;
+}
+
+static void *thread(void *arg)
+{
+	unsigned long me = (unsigned long)arg, sum = me;
+	struct timespec t;
+	int i;
+
+	for (i = 0; i < ROUNDS; i++) {
+		go_to((int)(me + (unsigned long)i) & 1);
+		sum += work(sum);
+		if (clock_gettime(CLOCK_MONOTONIC, &t))
+			exit(4);
+		sum += (unsigned long)t.tv_nsec & 1;
+	}
+	return (void *)(sum | 1);
+}
+
+static int threads(void)
+{
+	pthread_t t[THREADS];
+	unsigned long i;
+	void *sum;
+
+	for (i = 0; i < THREADS; i++)
+		if (pthread_create(&t[i], NULL, thread, (void *)i))
+			return 1;
+	for (i = 0; i < THREADS; i++)
+		if (pthread_join(t[i], &sum) || !sum)
+			return 1;
+	return 0;
+}
+
+static int children(const char *program)
+{
+	int status, i;
+	pid_t pid;
+
+	for (i = 0; i < 2; i++) {
+		pid = fork();
+		if (!pid) {
+			if (!work(7))
+				_exit(5);
+			if (i)
+				_exit(0);
+			execl(program, program, "threads", (char *)NULL);
+			_exit(6);
+		}
+		work(8);
+		if (pid < 0 || waitpid(pid, &status, 0) != pid || status)
+			return 1;
+	}
+	return 0;
+}
+
+static int files(int n)
+{
+	char buf[64];
+	int fd;
+
+	for (; n > 0; n--) {
+		go_to(n & 1);
+		fd = open("/proc/self/comm", O_RDONLY);
+		if (fd < 0 || read(fd, buf, sizeof(buf)) <= 0 || close(fd))
+			return 1;
+	}
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	char line[8];
+
+	if (argc < 2)
+		return 2;
+	if (!strcmp(argv[1], "threads"))
+		return threads();
+	if (!strcmp(argv[1], "wait"))
+		return fgets(line, sizeof(line), stdin) ? threads() : 1;
+	if (!strcmp(argv[1], "fork"))
+		return children(argv[0]);
+	if (!strcmp(argv[1], "files") && argc == 3)
+		return files(atoi(argv[2]));
+	return 2;
+}
