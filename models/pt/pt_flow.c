@@ -204,21 +204,31 @@ static bool return_compressed(struct pt_unit *u, uint64_t next)
 	return false;
 }
 
-/* The branch at r's end was executed. */
-static void branch(struct pt_unit *u, const struct run *r, uint64_t next)
+/* As pt_tnt; plain: with nothing but the bits to think of. */
+static inline void tnt_bit(struct pt_unit *u, bool taken, bool plain)
 {
-	bool straight = r->kind == RUN_SEQ || (r->kind == RUN_JCC && next != r->taken);
-	bool on;
-
-	if (r->kind == RUN_JCC && straight && u->packet_en)
-		pt_tnt(u, false);
-	on = arrive(u, next, straight ? BY_WALK : BY_BRANCH);
-	if (!on)
+	if (!plain) {
+		pt_tnt(u, taken);
 		return;
+	}
+	u->tnt = u->tnt << 1 | taken;
+	if (u->tnt >= PT_TNT_FULL)
+		pt_flush_tnt(u);
+}
+
+/* The packet of the branch at r's end, if it has one. */
+static inline void branch_packet(struct pt_unit *u, const struct run *r, uint64_t next,
+				 bool plain)
+{
 	switch (r->kind) {
 	case RUN_JCC:
-		if (!straight)
-			pt_tnt(u, true);
+		tnt_bit(u, next == r->taken, plain);
+		break;
+	case RUN_RET:
+		if (return_compressed(u, next))
+			tnt_bit(u, true, plain);
+		else
+			pt_tip(u, next, false);
 		break;
 	case RUN_CALL:
 		if (r->push)
@@ -228,15 +238,22 @@ static void branch(struct pt_unit *u, const struct run *r, uint64_t next)
 		pt_push(u, r->end);
 		/* fallthrough */
 	case RUN_JMP_IND:
-		pt_tip(u, next, true);
-		break;
-	case RUN_RET:
-		if (return_compressed(u, next))
-			pt_tnt(u, true);
-		else
-			pt_tip(u, next, false);
+		pt_tip(u, next, !plain);
 		break;
 	}
+}
+
+/* The branch at r's end was executed. */
+static void branch(struct pt_unit *u, const struct run *r, uint64_t next)
+{
+	bool untaken = r->kind == RUN_JCC && next != r->taken;
+	bool straight = r->kind == RUN_SEQ || untaken;
+
+	/* Where flow goes on behind it, the bit comes before what happens there. */
+	if (untaken && u->packet_en)
+		pt_tnt(u, false);
+	if (arrive(u, next, straight ? BY_WALK : BY_BRANCH) && !untaken)
+		branch_packet(u, r, next, false);
 }
 
 /* Does next follow from the run?  If not, something unseen moved the CPU. */
@@ -263,37 +280,6 @@ static __attribute__((noinline)) void run_slow(struct pt_unit *u, const struct r
 	event_end(u);
 }
 
-/* As branch(), with nothing but the run's own packet to think of. */
-static inline void plain_branch(struct pt_unit *u, const struct run *r, uint64_t next)
-{
-	switch (r->kind) {
-	case RUN_JCC:
-		u->tnt = u->tnt << 1 | (next == r->taken);
-		if (u->tnt >= PT_TNT_FULL)
-			pt_flush_tnt(u);
-		break;
-	case RUN_RET:
-		if (return_compressed(u, next)) {
-			u->tnt = u->tnt << 1 | 1;
-			if (u->tnt >= PT_TNT_FULL)
-				pt_flush_tnt(u);
-			break;
-		}
-		pt_tip(u, next, false);
-		break;
-	case RUN_CALL:
-		if (r->push)
-			pt_push(u, r->end);
-		break;
-	case RUN_CALL_IND:
-		pt_push(u, r->end);
-		/* fallthrough */
-	case RUN_JMP_IND:
-		pt_tip(u, next, false);
-		break;
-	}
-}
-
 void pt_unit_run(struct pt_unit *u, const struct run *r, uint32_t ninsn, uint64_t next)
 {
 	if (!(u->plain | u->idle) || ninsn != r->ninsn || !in_window(u, r->start) ||
@@ -309,7 +295,7 @@ void pt_unit_run(struct pt_unit *u, const struct run *r, uint32_t ninsn, uint64_
 			u->tnt_stamp = u->insns;
 	}
 	if (u->packet_en)	/* still: the buffer may have come to its end */
-		plain_branch(u, r, next);
+		branch_packet(u, r, next, true);
 	/* Also where no packet was due: a tick may have filled the region. */
 	if (u->pmi || (u->count >= u->psb_period && u->packet_en))
 		event_end(u);
@@ -319,7 +305,7 @@ void pt_unit_branch(struct pt_unit *u, const struct run *r, uint64_t next)
 {
 	u->insns += r->ninsn;
 	u->ip = next;
-	plain_branch(u, r, next);
+	branch_packet(u, r, next, true);
 	if (u->pmi || (u->count >= u->psb_period && u->packet_en))
 		event_end(u);
 }
