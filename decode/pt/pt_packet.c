@@ -177,35 +177,10 @@ static int get_psb(const uint8_t *p, size_t n, struct pt_packet_state *state)
 }
 
 /* The fields of an extended packet that is all there; p is its first byte. */
-static int get_ext_fields(const uint8_t *p, struct pt_packet *pkt)
+/* Of packets that tell of power, events and blocks of items. */
+static void get_event_fields(const uint8_t *p, struct pt_packet *pkt)
 {
 	switch (pkt->type) {
-	case PT_TNT:
-		return set_tnt(pkt, get_le(p + 2, TNT_LONG_BYTES));
-	case PT_PIP:
-		pkt->payload = get_le(p + 2, 6) >> 1 << 5;
-		pkt->payload2 = p[2] & 1;
-		break;
-	case PT_VMCS:
-		pkt->payload = get_le(p + 2, 5) << 12;
-		break;
-	case PT_CBR:
-		pkt->payload = p[2];
-		break;
-	case PT_TMA:
-		pkt->payload = get_le(p + 2, 2);
-		pkt->payload2 = get_le(p + 5, 2) & 0x1ff;
-		break;
-	case PT_MNT:
-		if (p[2] != 0x88)
-			return -EINVAL;
-		pkt->payload = get_le(p + 3, 8);
-		break;
-	case PT_PTW:
-		pkt->payload2 = pkt->length - 2;
-		pkt->payload = get_le(p + 2, pkt->payload2);
-		pkt->count = p[1] >> 7;
-		break;
 	case PT_EXSTOP:
 	case PT_BEP:
 		pkt->count = p[1] >> 7;
@@ -237,6 +212,40 @@ static int get_ext_fields(const uint8_t *p, struct pt_packet *pkt)
 		pkt->payload2 = p[2] & 0x3f;
 		pkt->payload = get_le(p + 3, 8);
 		break;
+	}
+}
+
+static int get_ext_fields(const uint8_t *p, struct pt_packet *pkt)
+{
+	switch (pkt->type) {
+	case PT_TNT:
+		return set_tnt(pkt, get_le(p + 2, TNT_LONG_BYTES));
+	case PT_PIP:
+		pkt->payload = get_le(p + 2, 6) >> 1 << 5;
+		pkt->payload2 = p[2] & 1;
+		break;
+	case PT_VMCS:
+		pkt->payload = get_le(p + 2, 5) << 12;
+		break;
+	case PT_CBR:
+		pkt->payload = p[2];
+		break;
+	case PT_TMA:
+		pkt->payload = get_le(p + 2, 2);
+		pkt->payload2 = get_le(p + 5, 2) & 0x1ff;
+		break;
+	case PT_MNT:
+		if (p[2] != 0x88)
+			return -EINVAL;
+		pkt->payload = get_le(p + 3, 8);
+		break;
+	case PT_PTW:
+		pkt->payload2 = pkt->length - 2;
+		pkt->payload = get_le(p + 2, pkt->payload2);
+		pkt->count = p[1] >> 7;
+		break;
+	default:
+		get_event_fields(p, pkt);
 	}
 	return 0;
 }
