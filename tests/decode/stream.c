@@ -368,3 +368,13 @@ void expect_ipt(struct stream *s, const char *want)
 	assert_string_equal(ipts_text, ours_text + (ours_text[0] == ' '));
 	free(s);
 }
+
+struct stream *stream_calls(void)
+{
+	struct stream *s = stream_new(0x1000);
+
+	stream_code(s, 0x1000, "e8 0b 00 00 00  90  ff e0");
+	stream_code(s, 0x1010, "74 02  90 90  90  c3");
+	stream_code(s, 0x1020, "90  0f 05  90  eb fe");
+	return s;
+}

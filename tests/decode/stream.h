@@ -64,4 +64,15 @@ void stream_ipt_text(struct stream *s, char *text, size_t room);
 /* The events themselves (whole, at most max). */
 int stream_events(struct stream *s, struct trace_event *ev, int max);
 
+/*
+ * 1000	call 1010		1010 jz 1014		1020 nop
+ * 1005	nop			1012 nop		1021 syscall
+ * 1006	jmp *%rax		1013 nop		1023 nop
+ *				1014 nop		1024 jmp 1024
+ *				1015 ret
+ */
+struct stream *stream_calls(void);
+/* What every stream of it that begins with put_sync(s, 0x1000) gives first. */
+#define ON "[sync] [on 1000] "
+
 #endif
