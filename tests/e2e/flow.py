@@ -31,6 +31,9 @@ def check(hwt, flow_check, case, configuration):
     argv, options, status, perf = case
     lib.need("qemu-x86_64", argv[0])
     checks = ["--ipt"]
+    # Once a check is enough of what takes long: not by perf, too.
+    if perf == "long" and configuration == "default":
+        perf = False
     # Without time perf decodes a thread with its last mappings.
     if perf and configuration != "no-timing" and lib.have("perf"):
         checks.append("--perf")

@@ -28,7 +28,10 @@ def file_of(folder, size):
 
 
 def cases(guests, folder):
-    """By name: argv, record options, exit status; has perf all of the code, in files?"""
+    """
+    By name: argv, record options, exit status; can perf follow, that is, is all code
+    in files?  "long": it takes perf minutes.
+    """
     def guest(name):
         return os.path.join(guests, "guest_" + name)
 
@@ -39,7 +42,7 @@ def cases(guests, folder):
         "true": (["/bin/true"], [], 0, True),
         "ls": (["/bin/ls", "-l", "/usr/bin"], [], 0, True),
         "ls-small": (["/bin/ls", "-l", "/"], [], 0, True),
-        "gzip": (["/bin/gzip", "-c", file_of(folder, 1000000)], [], 0, False),
+        "gzip": (["/bin/gzip", "-c", file_of(folder, 1000000)], [], 0, "long"),
         "python": (["/usr/bin/python3", "-S", "-E", "-c", PYTHON], [], 0, True),
         "perl": (["/usr/bin/perl", "-e", PERL], [], 0, True),
         "bash": (["/bin/bash", "-c", BASH], ["--follow"], 0, True),
