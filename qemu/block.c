@@ -30,6 +30,8 @@ struct listing {
 	size_t n, bytes;
 	uint8_t len[MAX_INSNS];
 	uint8_t code[MAX_INSNS * MAX_LENGTH];
+	uint8_t kind[MAX_INSNS];
+	bool inner;		/* one that is not the last ends a run */
 	struct insn_class last;
 	bool atomic;
 };
@@ -48,7 +50,7 @@ static void list(struct listing *l, struct qemu_plugin_tb *tb)
 	size_t i, n = qemu_plugin_tb_n_insns(tb), size, at = 0, last = 0;
 
 	l->start = qemu_plugin_tb_vaddr(tb);
-	l->atomic = false;
+	l->atomic = l->inner = false;
 	l->n = n < MAX_INSNS ? n : MAX_INSNS;
 	for (i = 0; i < l->n; i++) {
 		const struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
@@ -64,6 +66,8 @@ static void list(struct listing *l, struct qemu_plugin_tb *tb)
 		l->len[i] = (uint8_t)size;
 		vtu.guest->classify(l->code + at, size, l->start + at, &l->last);
 		l->atomic |= (l->last.traits & INSN_ATOMIC) != 0;
+		l->kind[i] = l->last.kind;
+		l->inner |= i && l->kind[i - 1] != RUN_SEQ;
 		last = at;
 		at += size;
 	}
@@ -142,6 +146,53 @@ static void split_outcomes(struct block_info *b, const struct listing *l)
 	memcpy(b->last_insn, l->code + l->bytes - n, n);
 }
 
+static struct run *make_part(const struct listing *l, uint64_t start, size_t from,
+			     size_t n)
+{
+	struct run *r = allocate(run_size((uint32_t)n));
+	uint8_t kind = l->kind[from + n - 1];
+
+	run_init(r, start, (uint32_t)n, l->len + from, (enum run_end)kind,
+		 from + n == l->n ? l->last.target : 0);
+	return r;
+}
+
+/* Runs that end where an end is, and the last one's twin if its branch is taken. */
+static void split_parts(struct block_info *b, const struct listing *l)
+{
+	uint64_t start = l->start;
+	size_t i, from = 0;
+
+	if (!l->inner)
+		return;
+	b->parts = calloc(l->n + 1, sizeof(*b->parts));
+	if (!b->parts)
+		plugin_refuse("no memory for a translated block");
+	for (i = 0; i < l->n; i++) {
+		if (l->kind[i] == RUN_SEQ && i + 1 < l->n)
+			continue;
+		b->parts[b->nparts] = make_part(l, start, from, i + 1 - from);
+		b->parts[b->nparts]->priv = b;
+		start = b->parts[b->nparts++]->end;
+		from = i + 1;
+	}
+	set_flags(b, R_LEAVE);
+	if (!b->taken)
+		return;
+	b->parts[b->nparts] = copy(b->parts[b->nparts - 1]);
+	b->parts[b->nparts]->fall = RUN_NOWHERE;
+	b->parts[b->nparts - 1]->taken = RUN_NOWHERE;
+}
+
+static void free_parts(struct block_info *b)
+{
+	uint32_t i;
+
+	for (i = 0; b->parts && i <= b->nparts; i++)
+		free(b->parts[i]);
+	free(b->parts);
+}
+
 static void release(struct block_info *b)
 {
 	struct block_info *a;
@@ -155,6 +206,7 @@ static void release(struct block_info *b)
 		free(b->real);
 	free(b->front);
 	free(b->taken);
+	free_parts(b);
 	free(b);
 }
 
@@ -184,6 +236,8 @@ static struct block_info *moved(const struct block_info *b, uint64_t by)
 	n->real = b->real == b->front ? n->front : runs[1];
 	n->taken = runs[2];
 	n->aliases = NULL;
+	n->parts = NULL;	/* no such blocks where there are aliases */
+	n->nparts = 0;
 	return n;
 }
 
@@ -299,6 +353,7 @@ static struct block_info *translate(struct qemu_plugin_tb *tb)
 	list(&l, tb);
 	b = make(&l);
 	split_outcomes(b, &l);
+	split_parts(b, &l);
 	if (l.last.traits & INSN_SPACE)
 		set_flags(b, R_LEAVE);
 	if (vtu.system) {

@@ -195,6 +195,7 @@ static void replace(struct vcpu *v, struct vtu_launch *l)
 		return;
 	process_quit_others(v);
 	code_drain(v);
+	vtu.unit->flush(v, true);
 	execve(l->qemu, l->qemu_argv, l->qemu_envp);
 	/* E2BIG, most likely: the guest's own call fails the same way. */
 	v->quitting = false;

@@ -33,7 +33,7 @@ static void settle(struct vcpu *v, uint64_t ip, bool fault)
 	if (!v->in)
 		return;
 	if (n > 0)
-		vtu.unit->run(v, p, (uint32_t)n, ip);
+		vcpu_feed(v, p, (uint32_t)n, ip);
 	else if (n < 0)
 		vcpu_retire(v, ip);
 	vcpu_leave(v, ip, fault ? UNIT_FAULT : UNIT_INTERRUPT);

@@ -55,6 +55,13 @@
 struct block_info {
 	struct run *front, *real;
 	struct run *taken;		/* R_NEXT: the same run, branch taken */
+	/*
+	 * What a unit is fed of a block with ends of runs in its middle (WFE, which
+	 * the emulator goes on behind where there are several threads); one more,
+	 * branch taken, if R_NEXT.  NULL: the run itself.
+	 */
+	struct run **parts;
+	uint32_t nparts;
 	struct block_info *origin;	/* itself; of an alias: what was translated */
 	struct block_info *aliases;	/* the same code at other addresses: a list */
 	struct block_info *next_by_start;	/* hash chain */

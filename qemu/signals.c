@@ -105,7 +105,7 @@ bool signals_entry(struct vcpu *v, const struct run *c)
 		return true;
 	i = f.fault ? vcpu_index_of(p, f.ip) : -1;
 	if (i > 0)
-		vtu.unit->run(v, p, (uint32_t)i, f.ip);
+		vcpu_feed(v, p, (uint32_t)i, f.ip);
 	else if (i < 0)
 		vcpu_retire(v, f.ip);
 	vcpu_leave(v, f.ip, f.fault ? UNIT_FAULT : UNIT_INTERRUPT);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The trace unit beside a vCPU, whatever its technology: one struct unit_ops each
- * (unit_pt.c, unit_feed.c).  The owner of the window says which one it wants.
+ * (unit_pt.c, unit_coresight.c, unit_feed.c).  The owner of the window says which one it wants.
  *
  * What happens at each block has a way of its own where a unit can do better than
  * by a call (vcpu.c); all the rest goes through here.
@@ -57,8 +57,8 @@ struct unit_ops {
 	void (*enter)(struct vcpu *v, const struct unit_place *at);
 	/* n instructions passed that it was not fed. */
 	void (*skip)(struct vcpu *v, uint32_t n);
-	/* All that is pending to memory. */
-	void (*flush)(struct vcpu *v);
+	/* All that is pending out of the unit; and, in a hook, to memory. */
+	void (*flush)(struct vcpu *v, bool hook);
 	/* Its clock; never goes back. */
 	uint64_t (*clock)(const struct vcpu *v);
 	void (*set_clock)(struct vcpu *v, uint64_t time);
@@ -66,7 +66,7 @@ struct unit_ops {
 	uint64_t (*insns)(const struct vcpu *v);
 };
 
-extern const struct unit_ops unit_pt, unit_feed;
+extern const struct unit_ops unit_pt, unit_coresight, unit_feed;
 
 /* What the unit asks of its surroundings; ctx is the vCPU. */
 void *unit_memory(void *ctx, uint64_t addr, uint64_t len);

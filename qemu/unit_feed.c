@@ -132,7 +132,7 @@ static void skip(struct vcpu *v, uint32_t n)
 	feed_of(v)->insns += n;
 }
 
-static void flush(struct vcpu *v)
+static void flush(struct vcpu *v, bool hook)
 {
 }
 

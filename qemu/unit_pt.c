@@ -79,7 +79,7 @@ static void skip(struct vcpu *v, uint32_t n)
 	v->pt.insns += n;
 }
 
-static void flush(struct vcpu *v)
+static void flush(struct vcpu *v, bool hook)
 {
 	pt_unit_flush(&v->pt);
 }

@@ -182,6 +182,22 @@ static bool leads_to(const struct run *r, uint64_t next)
 	       run_is_indirect(r->kind);
 }
 
+void vcpu_feed(struct vcpu *v, const struct run *r, uint32_t n, uint64_t next)
+{
+	const struct block_info *b = run_info(r);
+	const struct run *part = r;
+	uint32_t i;
+
+	for (i = 0; i < b->nparts; i++) {
+		part = b->parts[i + 1 == b->nparts && r == b->taken ? i + 1 : i];
+		if (n <= part->ninsn)
+			break;
+		vtu.unit->run(v, part, part->ninsn, part->end);
+		n -= part->ninsn;
+	}
+	vtu.unit->run(v, part, n, next);
+}
+
 static void feed(struct vcpu *v, const struct run *p, uint64_t next)
 {
 	const struct block_info *info = run_info(p);
@@ -189,7 +205,7 @@ static void feed(struct vcpu *v, const struct run *p, uint64_t next)
 	if (info->flags & R_NEXT && next == p->end &&
 	    vtu.guest->branch_taken(v->env, info->last_insn, p->len[p->ninsn - 1]))
 		p = info->taken;
-	vtu.unit->run(v, p, p->ninsn, next);
+	vcpu_feed(v, p, p->ninsn, next);
 }
 
 /* Where nothing is traced: the kernel, which in user mode is the emulator. */
@@ -228,9 +244,9 @@ void vcpu_retire(struct vcpu *v, uint64_t next)
 	/* Cut short, or a REP that comes back to itself. */
 	n = vcpu_index_of(p, next);
 	if (n > 0)
-		vtu.unit->run(v, p, (uint32_t)n, next);
+		vcpu_feed(v, p, (uint32_t)n, next);
 	else if (n < 0)
-		vtu.unit->run(v, p, p->ninsn, next);
+		vcpu_feed(v, p, p->ninsn, next);
 }
 
 void vcpu_leave(struct vcpu *v, uint64_t at, enum unit_event why)
@@ -263,7 +279,7 @@ void vcpu_syscall(struct vcpu *v)
 		vcpu_leave(v, p->start, UNIT_INTERRUPT);
 	v->in = false;
 	v->prev = &vcpu_outside;
-	vtu.unit->flush(v);
+	vtu.unit->flush(v, false);
 	vcpu_publish(v);
 }
 

@@ -131,7 +131,7 @@ struct vtu_block *window_claim(void)
 	return NULL;
 }
 
-static uint32_t block_number(const struct vtu_block *b)
+uint32_t window_block_number(const struct vtu_block *b)
 {
 	return (uint32_t)(((const char *)b - (const char *)vtu.window - VTU_HEADER_SIZE) /
 			  VTU_BLOCK_SIZE);
@@ -139,7 +139,7 @@ static uint32_t block_number(const struct vtu_block *b)
 
 static void ring_service(const struct vtu_block *b)
 {
-	uint32_t n = block_number(b);
+	uint32_t n = window_block_number(b);
 
 	__atomic_or_fetch(&vtu.window->pending[n / 64], 1ull << n % 64, __ATOMIC_SEQ_CST);
 	__atomic_add_fetch(&vtu.window->service, 1, __ATOMIC_SEQ_CST);
@@ -220,7 +220,7 @@ bool window_hook(struct vcpu *v, enum vtu_hook_type type, uint64_t a0, uint64_t 
 		return false;
 	if (event)
 		vcpu_clock_event(v);
-	vtu.unit->flush(v);
+	vtu.unit->flush(v, true);
 	vcpu_publish(v);
 	b->generation = v->generation;
 	b->hook_type = type;

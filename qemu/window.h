@@ -14,6 +14,8 @@ bool window_owner_alive(void);
 struct vtu_block *window_claim(void);
 /* The block's vCPU is no more: for the host to reap. */
 void window_release(struct vtu_block *b);
+/* Its index in the window. */
+uint32_t window_block_number(const struct vtu_block *b);
 /* A block of nobody's: what a vCPU without one points to. */
 extern struct vtu_block window_no_block;
 

@@ -280,6 +280,19 @@ struct vtu_block {
 _Static_assert(sizeof(struct vtu_header) <= VTU_HEADER_SIZE, "header");
 _Static_assert(sizeof(struct vtu_block) <= VTU_BLOCK_SIZE, "block");
 
+/*
+ * CoreSight's registers: components of 4 KiB each, a register is named by its offset
+ * in all of them.  The ETM is the vCPU's; it feeds the funnel (at port vcpu % 8) and
+ * ETR of its own block, or those of the block that it wrote to VTU_CS_ROUTE (while
+ * the ETM is off): another one of the process, whose vCPU may have ended, as long as
+ * the host does not free it.  Commands for funnel and ETR are sent through any vCPU
+ * and go where its ETM feeds; they are read in that block.
+ */
+#define VTU_CS_ETM	0x0000u
+#define VTU_CS_FUNNEL	0x1000u
+#define VTU_CS_ETR	0x2000u
+#define VTU_CS_ROUTE	0x7ff8u		/* 64 bits */
+
 #define VTU_WINDOW_SIZE(n) ((uint64_t)VTU_HEADER_SIZE + (uint64_t)(n) * VTU_BLOCK_SIZE)
 
 static inline struct vtu_block *vtu_block(struct vtu_header *h, uint32_t i)
