@@ -1,36 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "decode.h"
+#include "code_image.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <intel-pt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "../../qemu/execlog_file.h"
-
-#define PAGE 4096u
-
-/* Code of one process as it was at one generation. */
-struct page {
-	struct page *next;
-	uint64_t addr;
-	bool in_file, any_captured;
-	uint8_t file[PAGE];
-	uint64_t captured[PAGE / 64];
-	uint8_t capture[PAGE];
-};
-
-struct code {
-	struct page *table[4096];
-	const struct process *process;
-	uint64_t generation;	/* the next one to come */
-	const struct event **order;	/* events by generation, then arrival */
-	size_t applied;		/* of them */
-	const struct page *last;
-};
 
 void addresses_add(struct addresses *a, uint64_t ip)
 {
@@ -43,179 +21,12 @@ void addresses_add(struct addresses *a, uint64_t ip)
 	a->v[a->n++] = ip;
 }
 
-static struct page *page_at(struct code *c, uint64_t addr, bool make)
-{
-	struct page *p, **head;
-
-	addr &= ~(uint64_t)(PAGE - 1);
-	head = &c->table[addr / PAGE % 4096];
-	for (p = *head; p && p->addr != addr; p = p->next)
-		;
-	if (p || !make)
-		return p;
-	p = calloc(1, sizeof(*p));
-	if (!p)
-		abort();
-	p->addr = addr;
-	p->next = *head;
-	*head = p;
-	return p;
-}
-
-static void code_free(struct code *c)
-{
-	struct page *p;
-	size_t i;
-
-	for (i = 0; i < 4096; i++) {
-		while ((p = c->table[i])) {
-			c->table[i] = p->next;
-			free(p);
-		}
-	}
-}
-
-static void map_file(struct code *c, const struct vtu_hook_mmap *m)
-{
-	int fd = m->path[0] == '/' && m->path[1] != '/' ? open(m->path, O_RDONLY) : -1;
-	uint64_t off;
-
-	for (off = 0; fd >= 0 && off < m->len; off += PAGE) {
-		struct page *p = page_at(c, m->addr + off, true);
-
-		p->in_file = true;
-		memset(p->file, 0, PAGE);
-		if (pread(fd, p->file, PAGE, (off_t)(m->pgoff + off)) < 0)
-			p->in_file = false;
-	}
-	if (fd >= 0)
-		close(fd);
-}
-
-static void unmap(struct code *c, uint64_t addr, uint64_t len)
-{
-	uint64_t a;
-	struct page *p;
-
-	for (a = addr; a < addr + len; a += PAGE) {
-		p = page_at(c, a, false);
-		if (!p)
-			continue;
-		p->in_file = false;
-		memset(p->captured, 0, sizeof(p->captured));
-	}
-}
-
-static void capture(struct code *c, const struct event *e)
-{
-	size_t at = 0, i, k;
-
-	for (k = 0; k < e->args[0]; k++) {
-		const struct vtu_hook_code *h = (const void *)((char *)e->payload + at);
-
-		for (i = 0; i < h->len; i++) {
-			uint64_t a = h->addr + i;
-			struct page *p = page_at(c, a, true);
-
-			p->any_captured = true;
-			p->capture[a % PAGE] = h->bytes[i];
-			p->captured[a % PAGE / 64] |= 1ull << a % 64;
-		}
-		at += VTU_CODE_SPAN(h->len);
-	}
-}
-
-static void apply(struct code *c, const struct event *e)
-{
-	if (e->type == VTU_HOOK_MMAP)
-		map_file(c, e->payload);
-	else if (e->type == VTU_HOOK_MUNMAP)
-		unmap(c, e->args[0], e->args[1]);
-	else if (e->type == VTU_HOOK_CODE)
-		capture(c, e);
-}
-
-static uint64_t generation_of(const struct event *e)
-{
-	return e->type == VTU_HOOK_CODE ? e->args[2] : e->generation;
-}
-
-static int by_generation(const void *a, const void *b)
-{
-	const struct event *x = *(const struct event *const *)a;
-	const struct event *y = *(const struct event *const *)b;
-	uint64_t gx = generation_of(x), gy = generation_of(y);
-
-	if (gx != gy)
-		return gx < gy ? -1 : 1;
-	return x < y ? -1 : x > y;
-}
-
-static void sort_events(struct code *c)
-{
-	size_t i, n = c->process->nevents;
-
-	c->order = malloc((n + 1) * sizeof(*c->order));
-	if (!c->order)
-		abort();
-	for (i = 0; i < n; i++)
-		c->order[i] = &c->process->events[i];
-	qsort(c->order, n, sizeof(*c->order), by_generation);
-}
-
-/* Brings c to a generation: events of each in their order. */
-static void advance(struct code *c, uint64_t generation)
-{
-	if (!c->order)
-		sort_events(c);
-	for (; c->applied < c->process->nevents &&
-	       generation_of(c->order[c->applied]) <= generation; c->applied++)
-		if (generation_of(c->order[c->applied]) >= c->generation)
-			apply(c, c->order[c->applied]);
-}
-
-/* A forked child has its parent's code up to the fork. */
-static void inherit(struct code *c, const struct process *p)
-{
-	uint64_t at = p->events[0].generation;
-	struct code parent = {.process = p->before};
-
-	if (!p->before || p->before->pid == p->pid)
-		return;
-	inherit(&parent, p->before);
-	advance(&parent, at);
-	memcpy(c->table, parent.table, sizeof(c->table));
-	free(parent.order);
-	c->generation = at;
-}
-
 static int read_code(uint8_t *buf, size_t size, const struct pt_asid *asid, uint64_t ip,
 		     void *ctx)
 {
-	struct code *c = ctx;
-	const struct page *p;
-	size_t i;
+	size_t n = code_read(ctx, ip, buf, size);
 
-	if (!c->last || c->last->addr != (ip & ~(uint64_t)(PAGE - 1)))
-		c->last = page_at(c, ip, false);
-	p = c->last;
-	if (p && p->in_file && !p->any_captured && ip % PAGE + size <= PAGE) {
-		memcpy(buf, p->file + ip % PAGE, size);
-		return (int)size;
-	}
-	for (i = 0; i < size; i++) {
-		uint64_t a = ip + i;
-
-		if (i && !(a % PAGE))
-			p = page_at(c, a, false);
-		if (p && p->captured[a % PAGE / 64] >> a % 64 & 1)
-			buf[i] = p->capture[a % PAGE];
-		else if (p && p->in_file)
-			buf[i] = p->file[a % PAGE];
-		else
-			break;
-	}
-	return i ? (int)i : -pte_nomap;
+	return n ? (int)n : -pte_nomap;
 }
 
 /* Offsets of all TIP.PGE packets: each begins a stretch in one generation. */
@@ -260,7 +71,7 @@ void count_outcomes(const struct stream *s, uint64_t *taken, uint64_t *not_taken
 	pt_pkt_free_decoder(d);
 }
 
-static uint64_t generation_at(const struct stream *s, uint64_t position)
+uint64_t generation_at(const struct stream *s, uint64_t position)
 {
 	uint64_t g = 0;
 	size_t i;
@@ -300,7 +111,7 @@ static int events(struct walk *w, struct pt_insn_decoder *dec, int status)
 		if (ev.type == ptev_overflow)
 			w->d->gaps++;
 		if (ev.type == ptev_enabled && w->nenabled < w->enables.n)
-			advance(&w->code,
+			code_advance(&w->code,
 				generation_at(w->s, w->enables.v[w->nenabled++]));
 	}
 	return status;
@@ -332,7 +143,7 @@ static void walk(struct walk *w, struct pt_insn_decoder *dec)
 
 int decode_stream(const struct stream *s, struct decoded *d)
 {
-	struct walk w = {.s = s, .d = d, .code = {.process = s->process}};
+	struct walk w = {.s = s, .d = d};
 	struct pt_insn_decoder *dec;
 	struct pt_config cfg;
 
@@ -341,7 +152,7 @@ int decode_stream(const struct stream *s, struct decoded *d)
 	pt_config_init(&cfg);
 	cfg.begin = s->data;
 	cfg.end = s->data + s->size;
-	inherit(&w.code, s->process);
+	code_begin(&w.code, s->process);
 	find_enables(&cfg, &w.enables);
 	dec = pt_insn_alloc_decoder(&cfg);
 	if (!dec)
@@ -350,7 +161,6 @@ int decode_stream(const struct stream *s, struct decoded *d)
 	walk(&w, dec);
 	pt_insn_free_decoder(dec);
 	code_free(&w.code);
-	free(w.code.order);
 	free(w.enables.v);
 	return 0;
 }

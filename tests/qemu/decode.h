@@ -19,6 +19,10 @@ struct decoded {
 
 /* Appends to d.  0 or -errno. */
 int decode_stream(const struct stream *s, struct decoded *d);
+/* The same of an ETM's. */
+int decode_etm(const struct owner *w, const struct stream *s, struct decoded *d);
+/* The generation of the code from a position on. */
+uint64_t generation_at(const struct stream *s, uint64_t position);
 /* Counts the TNT bits of a stream. */
 void count_outcomes(const struct stream *s, uint64_t *taken, uint64_t *not_taken);
 /* NAME.PID.TID in dir ("log", "feed"); -ENOENT: there is none. */

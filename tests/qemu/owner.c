@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "owner.h"
+#include "owner_units.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -17,9 +17,7 @@
 #include "../../hw/pt.h"
 #include "../../vtu/launch.h"
 
-#define NBLOCKS		256u
 #define NREGIONS	2u
-#define BLOCK_DRAM	0x400000ull	/* of the DRAM file, a block */
 #define TABLE		0x3ff000ull	/* in it: the ToPA table */
 
 static void futex_wake(uint32_t *w)
@@ -82,15 +80,9 @@ static uint64_t reg(const struct vtu_block *b, uint32_t msr)
 	return ((const uint64_t *)b->regs)[msr - MSR_RTIT_FIRST];
 }
 
-/* What the host knows of a block. */
-static struct {
-	struct stream *stream;
-	uint64_t taken;		/* bytes taken, of the ring of regions */
-	uint32_t fed;		/* commands sent */
-	bool on;
-} units[NBLOCKS];
+struct unit owner_units[NBLOCKS];
 
-static void command(struct owner *w, uint32_t n, uint32_t msr, uint64_t value)
+void owner_command(struct owner *w, uint32_t n, uint32_t msr, uint64_t value)
 {
 	struct vtu_block *b = vtu_block(w->window, n);
 	struct vtu_command *c = &b->ring[b->ring_tail % VTU_RING];
@@ -100,7 +92,7 @@ static void command(struct owner *w, uint32_t n, uint32_t msr, uint64_t value)
 	__atomic_store_n(&b->ring_tail, b->ring_tail + 1, __ATOMIC_SEQ_CST);
 }
 
-static void ring_bell(struct owner *w, uint32_t n)
+void owner_ring(struct owner *w, uint32_t n)
 {
 	struct vtu_block *b = vtu_block(w->window, n);
 	uint32_t want = __atomic_add_fetch(&b->request, 1, __ATOMIC_SEQ_CST), seen;
@@ -121,8 +113,8 @@ static void ring_bell(struct owner *w, uint32_t n)
 
 static void program_feed(struct owner *w, uint32_t n)
 {
-	command(w, n, FEED_REG_ON, 1);
-	ring_bell(w, n);
+	owner_command(w, n, FEED_REG_ON, 1);
+	owner_ring(w, n);
 }
 
 static void program_pt(struct owner *w, uint32_t n)
@@ -136,18 +128,18 @@ static void program_pt(struct owner *w, uint32_t n)
 		table[i] = (base + (uint64_t)i * w->o.region) |
 			   (uint64_t)size_field << TOPA_SIZE_SHIFT | TOPA_INT;
 	table[NREGIONS] = (base + TABLE) | TOPA_END;
-	command(w, n, MSR_RTIT_OUTPUT_BASE, base + TABLE);
-	command(w, n, MSR_RTIT_OUTPUT_MASK_PTRS, RTIT_MASK_LOWER);
-	command(w, n, MSR_RTIT_STATUS, 0);
-	command(w, n, MSR_RTIT_CTL,
+	owner_command(w, n, MSR_RTIT_OUTPUT_BASE, base + TABLE);
+	owner_command(w, n, MSR_RTIT_OUTPUT_MASK_PTRS, RTIT_MASK_LOWER);
+	owner_command(w, n, MSR_RTIT_STATUS, 0);
+	owner_command(w, n, MSR_RTIT_CTL,
 		w->o.ctl | RTIT_CTL_TRACEEN | RTIT_CTL_USER | RTIT_CTL_BRANCHEN |
 			RTIT_CTL_TOPA);
-	ring_bell(w, n);
-	units[n].on = true;
-	units[n].taken = 0;
+	owner_ring(w, n);
+	owner_units[n].on = true;
+	owner_units[n].taken = 0;
 }
 
-static void append(struct stream *s, const uint8_t *p, size_t n)
+void owner_append(struct stream *s, const uint8_t *p, size_t n)
 {
 	if (s->size + n > s->room) {
 		s->room = 2 * (s->size + n);
@@ -160,27 +152,31 @@ static void append(struct stream *s, const uint8_t *p, size_t n)
 }
 
 /* Takes what the unit has written since the last look. */
-static void drain(struct owner *w, uint32_t n)
+static void drain(struct owner *w, uint32_t n, bool parked)
 {
 	struct vtu_block *b = vtu_block(w->window, n);
 	uint64_t ptrs, at, ring = (uint64_t)NREGIONS * w->o.region, from, len;
 
-	if (w->o.feed && n == 0) {
+	if (w->o.kind == VTU_UNIT_FEED && n == 0) {
 		w->taken = ((const uint64_t *)b->regs)[FEED_REG_TAKEN];
 		w->not_taken = ((const uint64_t *)b->regs)[FEED_REG_NOT_TAKEN];
 	}
-	if (!units[n].stream || !units[n].on)
+	if (!owner_units[n].stream || !owner_units[n].on)
+		return;
+	if (w->o.kind == VTU_UNIT_CORESIGHT)
+		owner_cs_drain(w, n, parked);
+	if (w->o.kind != VTU_UNIT_PT)
 		return;
 	ptrs = reg(b, MSR_RTIT_OUTPUT_MASK_PTRS);
 	at = ((ptrs & RTIT_MASK_TABLE_MASK) >> RTIT_MASK_TABLE_SHIFT) * w->o.region +
 	     (ptrs >> RTIT_MASK_OFFSET_SHIFT);
 	for (;;) {
-		from = units[n].taken % ring;
+		from = owner_units[n].taken % ring;
 		if (from == at)
 			break;
 		len = (at > from ? at : ring) - from;
-		append(units[n].stream, w->dram + n * BLOCK_DRAM + from, len);
-		units[n].taken += len;
+		owner_append(owner_units[n].stream, w->dram + n * BLOCK_DRAM + from, len);
+		owner_units[n].taken += len;
 	}
 }
 
@@ -224,12 +220,18 @@ static void note(struct process *p, const struct vtu_block *b, uint64_t position
 	p->events[p->nevents++] = e;
 }
 
+/* How much there is of what its trace lies in. */
+static uint64_t position_of(const struct stream *s)
+{
+	return s->sink ? s->sink->size : s->size;
+}
+
 static void mark(struct stream *s, uint64_t generation)
 {
 	if (s->nmarks && s->marks[s->nmarks - 1].generation == generation)
 		return;
 	s->marks = grow(s->marks, s->nmarks, sizeof(*s->marks));
-	s->marks[s->nmarks++] = (struct mark){s->size, generation};
+	s->marks[s->nmarks++] = (struct mark){position_of(s), generation};
 }
 
 static struct process *attach(struct owner *w, struct vtu_block *b)
@@ -244,6 +246,16 @@ static struct process *attach(struct owner *w, struct vtu_block *b)
 	return new_process(w, b->pid, before);
 }
 
+static void program(struct owner *w, struct process *p, uint32_t n)
+{
+	if (w->o.kind == VTU_UNIT_FEED)
+		program_feed(w, n);
+	else if (w->o.kind == VTU_UNIT_CORESIGHT)
+		owner_cs_program(w, p, n);
+	else
+		program_pt(w, n);
+}
+
 static void handle(struct owner *w, uint32_t n)
 {
 	struct vtu_block *b = vtu_block(w->window, n);
@@ -253,26 +265,23 @@ static void handle(struct owner *w, uint32_t n)
 	if (b->hook_type == VTU_HOOK_ATTACH)
 		p = attach(w, b);
 	if (b->hook_type == VTU_HOOK_ATTACH || b->hook_type == VTU_HOOK_THREAD_CREATE) {
-		units[n].stream = get_stream(w, p, b->tid);
-		units[n].on = false;
-		if (w->o.feed)
-			program_feed(w, n);
-		else
-			program_pt(w, n);
+		owner_units[n].stream = get_stream(w, p, b->tid);
+		owner_units[n].on = false;
+		program(w, p, n);
 	}
-	drain(w, n);
+	drain(w, n, true);
 	if (b->hook_type != VTU_HOOK_IRQ) {
-		note(p, b, units[n].stream->size);
-		mark(units[n].stream, b->generation);
+		note(p, b, position_of(owner_units[n].stream));
+		mark(owner_units[n].stream, b->generation);
 	}
 	if (b->hook_type == VTU_HOOK_PARK) {
 		w->parks++;
-		if (w->o.own_stop && !w->o.feed) {	/* a STOP and a START at one place */
-			command(w, n, MSR_RTIT_CTL,
+		if (w->o.own_stop && w->o.kind == VTU_UNIT_PT) {	/* a STOP and a START at one place */
+			owner_command(w, n, MSR_RTIT_CTL,
 				reg(b, MSR_RTIT_CTL) & ~RTIT_CTL_TRACEEN);
-			command(w, n, MSR_RTIT_STATUS, 0);
-			command(w, n, MSR_RTIT_CTL, reg(b, MSR_RTIT_CTL));
-			ring_bell(w, n);
+			owner_command(w, n, MSR_RTIT_STATUS, 0);
+			owner_command(w, n, MSR_RTIT_CTL, reg(b, MSR_RTIT_CTL));
+			owner_ring(w, n);
 		}
 	}
 	if (b->hook_type == VTU_HOOK_EXIT) {
@@ -285,14 +294,25 @@ static void handle(struct owner *w, uint32_t n)
 	futex_wake(&b->wake);
 }
 
+/* Others still feed it. */
+static bool is_shared_sink(const struct owner *w, uint32_t n)
+{
+	return w->o.kind == VTU_UNIT_CORESIGHT && w->o.shared && owner_units[n].stream &&
+	       owner_units[n].stream->sink == owner_units[n].stream;
+}
+
 static void reap(struct owner *w, uint32_t n)
 {
 	struct vtu_block *b = vtu_block(w->window, n);
 
-	drain(w, n);
-	if (units[n].stream)
-		units[n].stream->ended = true;
-	units[n].stream = NULL;
+	drain(w, n, false);
+	if (owner_units[n].stream) {
+		owner_units[n].stream->ended = true;
+		owner_units[n].stream->end = position_of(owner_units[n].stream);
+	}
+	if (is_shared_sink(w, n))
+		return;
+	owner_units[n].stream = NULL;
 	__atomic_store_n(&b->state, VTU_FREE, __ATOMIC_SEQ_CST);
 }
 
@@ -318,7 +338,7 @@ static void ring_all(struct owner *w, uint32_t attention)
 	uint32_t n;
 
 	for (n = 0; n < NBLOCKS; n++)
-		if (units[n].stream)
+		if (owner_units[n].stream)
 			__atomic_or_fetch(&vtu_block(w->window, n)->attention, attention,
 					  __ATOMIC_SEQ_CST);
 }
@@ -352,7 +372,7 @@ static int set_up(struct owner *w)
 	h->nblocks = NBLOCKS;
 	h->block_size = VTU_BLOCK_SIZE;
 	h->flags = w->o.flags;
-	h->unit_kind = w->o.feed ? VTU_UNIT_FEED : VTU_UNIT_PT;
+	h->unit_kind = w->o.kind;
 	h->dram_size = NBLOCKS * BLOCK_DRAM;
 	h->owner_pid = getpid();
 	h->owner_window_fd = w->window_fd;
@@ -457,7 +477,7 @@ int owner_run(struct owner *w, const struct owner_options *o)
 	}
 	serve(w);
 	for (n = 0; n < NBLOCKS; n++)
-		drain(w, n);
+		drain(w, n, false);
 	return 0;
 }
 

@@ -3,7 +3,7 @@
  * A small owner of the window, for tests of the plugin alone: starts a program
  * under it, answers each hook, programs each unit by the doorbell with two ToPA
  * regions, and keeps what came: events of each process, bytes of each thread.
- * With the feed in a unit's place there are no bytes.
+ * With the feed in a unit's place there are no bytes; an ETR is a FIFO.
  */
 #ifndef TESTS_QEMU_OWNER_H
 #define TESTS_QEMU_OWNER_H
@@ -28,6 +28,10 @@ struct stream {			/* one thread */
 	size_t size, room;
 	struct mark *marks;	/* where the generation changed */
 	size_t nmarks;
+	/* CoreSight: where its trace is, from `begin` to `end`; under which ID. */
+	struct stream *sink;
+	uint64_t begin, end;
+	uint32_t id;
 	uint64_t first_mark;	/* marks before are of an earlier program (exec) */
 	bool ended;
 };
@@ -49,6 +53,8 @@ struct process {
 	size_t nevents;
 	bool exited;
 	uint64_t status;
+	struct stream *sink;	/* CoreSight, shared: whose ETR; its block */
+	uint32_t sink_block;
 };
 
 struct owner_options {
@@ -56,10 +62,12 @@ struct owner_options {
 	char *const *argv;
 	char *const *envp;
 	uint32_t flags;		/* VTU_F_* */
-	bool feed;		/* VTU_UNIT_FEED instead of PT */
-	uint64_t ctl;		/* RTIT_CTL bits beside TraceEn, User, BranchEn, ToPA */
+	enum vtu_unit_kind kind;
+	uint64_t ctl;		/* RTIT_CTL bits beside TraceEn, User, BranchEn, ToPA;
+				 * TRCCONFIGR's */
+	bool shared;		/* CoreSight: one ETR for all threads of a process */
 	const char *log_dir;
-	uint32_t region;	/* bytes of a ToPA region */
+	uint32_t region;	/* bytes of a ToPA region, of an ETR's buffer */
 	bool own_stop;		/* stop and start tracing at each PARK */
 	int park_every_ms;	/* ring for PARK at that pace; 0: never */
 	int detach_after_ms, kill_after_ms;	/* the program; 0: never */

@@ -75,6 +75,15 @@ static void compare(int pid, int tid, const struct decoded *d,
 	dump("logged ", log, i);
 }
 
+static int decode(const struct owner *w, const struct stream *s, struct decoded *d)
+{
+#ifdef HAVE_OPENCSD
+	if (w->o.kind == VTU_UNIT_CORESIGHT)
+		return decode_etm(w, s, d);
+#endif
+	return decode_stream(s, d);
+}
+
 /* The streams of one thread, of each program that it ran in turn. */
 static void check_thread(struct owner *w, const struct stream *first,
 			 const struct expect *x, uint64_t *insns)
@@ -89,10 +98,10 @@ static void check_thread(struct owner *w, const struct stream *first,
 	for (s = w->streams; s && n < 4096; s = s->next)	/* newest first */
 		if (s->process->pid == pid && s->tid == tid)
 			order[n++] = s;
-	if (w->o.feed)
+	if (w->o.kind == VTU_UNIT_FEED)
 		read_log(w->o.log_dir, "feed", pid, tid, &d.a);
-	for (i = w->o.feed ? 0 : n; i > 0; i--)
-		if (decode_stream(order[i - 1], &d))
+	for (i = w->o.kind == VTU_UNIT_FEED ? 0 : n; i > 0; i--)
+		if (decode(w, order[i - 1], &d))
 			fail("%d/%d: cannot decode", pid, tid);
 	program = read_log(w->o.log_dir, "log", pid, tid, &log);
 	if (program && d.a.n)
@@ -152,7 +161,7 @@ static void check(struct owner *w, const struct expect *x)
 	if (x->taken || x->not_taken) {
 		uint64_t taken, not_taken;
 
-		if (w->o.feed) {
+		if (w->o.kind == VTU_UNIT_FEED) {
 			taken = w->taken;
 			not_taken = w->not_taken;
 		} else {
@@ -167,7 +176,8 @@ static void check(struct owner *w, const struct expect *x)
 	if (!insns)
 		fail("nothing was decoded");
 	if (w->faults)
-		fail("%u register writes were refused", w->faults);
+		fail("%u register writes were refused, the last to %#x", w->faults,
+		     vtu_block(w->window, 0)->fault_reg);
 }
 
 /*
@@ -225,8 +235,8 @@ static void compare_with_emulator(const struct owner *w)
 		_exit(127);
 	}
 	waitpid(pid, &status, 0);
-	err = w->o.feed ? read_log(w->o.log_dir, "feed", w->child, w->child, &d.a) :
-			  decode_stream(w->streams, &d);
+	err = w->o.kind == VTU_UNIT_FEED ? read_log(w->o.log_dir, "feed", w->child, w->child, &d.a) :
+			  decode(w, w->streams, &d);
 	if (status != w->wait_status || read_emulators_log(path, &theirs) || err)
 		fail("no log of the emulator's own: status %#x", status);
 	else
@@ -244,7 +254,7 @@ static void parse(int argc, char **argv, struct owner_options *o, struct expect 
 {
 	int c;
 
-	while ((c = getopt(argc, argv, "+fFRUp:m:T:P:s:S:r:c:k:oli:nt:z:HQD:K:")) != -1) {
+	while ((c = getopt(argc, argv, "+fFRUEep:m:T:P:s:S:r:c:k:oli:nt:z:HQD:K:")) != -1) {
 		switch (c) {
 		case 'f':
 			o->flags |= VTU_F_FOLLOW;
@@ -256,7 +266,14 @@ static void parse(int argc, char **argv, struct owner_options *o, struct expect 
 			o->ctl |= strtoull(optarg, NULL, 0);
 			break;
 		case 'U':
-			o->feed = true;
+			o->kind = VTU_UNIT_FEED;
+			break;
+		case 'E':
+			o->kind = VTU_UNIT_CORESIGHT;
+			break;
+		case 'e':
+			o->kind = VTU_UNIT_CORESIGHT;
+			o->shared = true;
 			break;
 		case 'R':
 			o->ctl |= RTIT_CTL_DISRETC;
@@ -324,7 +341,7 @@ static void parse(int argc, char **argv, struct owner_options *o, struct expect 
 int main(int argc, char **argv)
 {
 	char dir[] = "/tmp/vtu_e2e.XXXXXX";
-	struct owner_options o = {.flags = VTU_F_LOG, .region = 1 << 20, .envp = environ};
+	struct owner_options o = {.flags = VTU_F_LOG, .kind = VTU_UNIT_PT, .region = 1 << 20, .envp = environ};
 	struct expect x = {0};
 	struct owner w;
 	int err;
