@@ -131,8 +131,8 @@ int target_release(struct recorder *r);
 void target_ready(struct recorder *r);
 /* Polls readable at its end; -1: that came. */
 int target_fd(const struct recorder *r);
-/* Has it ended? */
-void target_look(struct recorder *r);
+/* Has it ended?  0, or -errno of its execve, said. */
+int target_look(struct recorder *r);
 bool target_context_open(const struct recorder *r);
 /* True: nothing more is to be recorded. */
 bool target_finished(const struct recorder *r);

@@ -157,8 +157,9 @@ static int record_events(struct recorder *r)
 
 	while (!target_finished(r)) {
 		wait_for_events(r, r->ended && target_context_open(r) ? 10 : FLUSH_MS);
-		target_look(r);
-		err = drain_all(r);
+		err = target_look(r);
+		if (!err)
+			err = drain_all(r);
 		if (err)
 			return err;
 		now = recorder_now();

@@ -59,10 +59,7 @@ int target_release(struct recorder *r)
 	if (r->opt->spawned)
 		r->opt->spawned(r->opt->spawned_ctx, r->pid);
 	err = hwt_target_run(r->opt->host, r->pid);
-	if (!err)
-		return 0;
-	r->result->spawn_failed = hwt_target_execs_late(r->opt->host);
-	return recorder_fail(r, err, "%s: %s", r->opt->path, strerror(-err));
+	return err ? recorder_fail(r, err, "starting the program: %s", strerror(-err)) : 0;
 }
 
 static void has_ended(struct recorder *r, int status)
@@ -81,12 +78,23 @@ int target_fd(const struct recorder *r)
 	return r->ended || !r->pid ? -1 : hwt_target_fd(r->opt->host, r->pid);
 }
 
-void target_look(struct recorder *r)
+/* 0, or what execve said: then it has ended. */
+static int look(struct recorder *r, int timeout_ms)
 {
-	int status;
+	int status, ended = hwt_target_wait(r->opt->host, r->pid, timeout_ms, &status);
 
-	if (!r->ended && r->pid && hwt_target_wait(r->opt->host, r->pid, 0, &status) == 1)
-		has_ended(r, status);
+	if (ended == 0 || ended == -EINTR)
+		return 0;
+	has_ended(r, ended > 0 ? status : -1);
+	if (ended > 0)
+		return 0;
+	r->result->spawn_failed = true;
+	return recorder_fail(r, ended, "%s: %s", r->opt->path, strerror(-ended));
+}
+
+int target_look(struct recorder *r)
+{
+	return r->ended || !r->pid ? 0 : look(r, 0);
 }
 
 bool target_context_open(const struct recorder *r)
@@ -130,14 +138,11 @@ void target_kill_held(struct recorder *r)
 
 void target_let_run(struct recorder *r)
 {
-	int status;
-
 	while (r->contexts)
 		context_abandon(r->contexts);
 	if (r->hwt)
 		hwt_dev_close(r->hwt);
 	r->hwt = NULL;
 	while (r->opt->path && !r->ended)
-		if (hwt_target_wait(r->opt->host, r->pid, -1, &status) == 1)
-			has_ended(r, status);
+		look(r, -1);
 }

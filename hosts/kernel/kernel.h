@@ -22,6 +22,7 @@ struct ktarget {
 	int		status;		/* as wait(2) gives it; -1: not ours to know */
 	int		go_fd;		/* a byte lets it execute its program; -1: did */
 	int		exec_fd;	/* brings execve's errno, or ends */
+	int		exec_error;	/* -errno of that, once it ended */
 };
 
 struct kernel_host {

@@ -191,7 +191,6 @@ int kernel_spawn(void *host, const char *path, char *const argv[], pid_t *pid, c
 int kernel_run(void *host, pid_t pid)
 {
 	struct ktarget *t = find(host, pid);
-	int err = 0;
 	ssize_t n;
 
 	if (!t)
@@ -200,13 +199,7 @@ int kernel_run(void *host, pid_t pid)
 		return 0;
 	n = send(t->go_fd, "", 1, MSG_NOSIGNAL);
 	close_fd(&t->go_fd);
-	if (n != 1)
-		return -ESRCH;
-	do
-		n = read(t->exec_fd, &err, sizeof(err));
-	while (n < 0 && errno == EINTR);
-	close_fd(&t->exec_fd);
-	return n == (ssize_t)sizeof(err) ? -err : 0;
+	return n == 1 ? 0 : -ESRCH;
 }
 
 /* ---- its end ---- */
@@ -216,6 +209,22 @@ static int status_of(const siginfo_t *info)
 	if (info->si_code == CLD_EXITED)
 		return info->si_status << 8;
 	return info->si_status | (info->si_code == CLD_DUMPED ? 0x80 : 0);
+}
+
+/*
+ * What execve said, once the child is gone: 0, it was executed.  Not asked for before:
+ * a thread that stands still in its exec (HWT_PAUSE_EXEC) has not closed its end yet.
+ */
+static int exec_result(struct ktarget *t)
+{
+	int err = 0;
+	ssize_t n;
+
+	if (t->exec_fd < 0)
+		return 0;
+	n = read(t->exec_fd, &err, sizeof(err));
+	close_fd(&t->exec_fd);
+	return n == (ssize_t)sizeof(err) ? -err : 0;
 }
 
 int kernel_wait(void *host, pid_t pid, int timeout_ms, int *status)
@@ -235,9 +244,10 @@ int kernel_wait(void *host, pid_t pid, int timeout_ms, int *status)
 		t->ended = true;
 		if (t->child && waitid(P_PIDFD, (id_t)t->pidfd, &info, WEXITED) == 0)
 			t->status = status_of(&info);
+		t->exec_error = exec_result(t);
 	}
 	*status = t->status;
-	return 1;
+	return t->exec_error ? t->exec_error : 1;
 }
 
 int kernel_fd(void *host, pid_t pid)

@@ -65,11 +65,12 @@ bool hwt_target_execs_late(const struct hwt_host *host);
  * spawned ("embedded").
  */
 int hwt_target_attach(struct hwt_host *host, pid_t pid);
-/* Lets it go.  -ESRCH; where it execs late also what execve(2) says (-ENOEXEC ...). */
+/* Lets it go. -ESRCH. */
 int hwt_target_run(struct hwt_host *host, pid_t pid);
 /*
  * Waits for the target's end.  1: ended, *status as wait(2) gives it; 0: not
- * within timeout_ms (-1: no limit); -EINTR.
+ * within timeout_ms (-1: no limit); -EINTR.  Where it execs late, and could not:
+ * what execve(2) said (-ENOENT, -ENOEXEC ...); the target has ended then.
  */
 int hwt_target_wait(struct hwt_host *host, pid_t pid, int timeout_ms, int *status);
 /* A descriptor that polls readable when the target has ended. */

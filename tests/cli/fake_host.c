@@ -372,8 +372,8 @@ int hwt_target_run(struct hwt_host *h, pid_t pid)
 {
 	struct fcontext *ctx;
 
-	if (h->opt.run_error)
-		return h->opt.run_error;
+	if (h->opt.exec_error)
+		return 0;
 	pthread_mutex_lock(&h->lock);
 	ctx = context_of(h, h->opt.cpu_mode ? 0 : FAKE_PID);
 	h->facts.ran = true;
@@ -387,6 +387,8 @@ int hwt_target_wait(struct hwt_host *h, pid_t pid, int timeout_ms, int *status)
 {
 	int ended;
 
+	if (h->opt.exec_error)
+		return h->opt.exec_error;
 	pthread_mutex_lock(&h->lock);
 	while (timeout_ms < 0 && h->running && !h->ended)
 		pthread_cond_wait(&h->changed, &h->lock);

@@ -57,7 +57,7 @@ struct fake_options {
 	bool	free_threads;		/* new ones run before their buffer is known */
 	uint32_t alloc_fails_for;	/* ALLOC of this pid gives ESRCH */
 	bool	late_exec;		/* hwt_target_execs_late; scripts begin with FAKE_EXEC */
-	int	run_error;		/* of hwt_target_run */
+	int	exec_error;		/* what hwt_target_wait says of its execve */
 	int	attach_error;		/* attached: the script runs from START on */
 	bool	cpu_mode;		/* the script's pids are all 0, its tids CPUs; KERNEL
 					   steps at its beginning are done by ALLOC */

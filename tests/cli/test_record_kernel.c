@@ -76,7 +76,7 @@ static void exec_that_fails(void **state)
 	struct recorder_run t = { .opt = recorder_defaults() };
 
 	run_recorder(&t, &(struct fake_options){ .script = late, .late_exec = true,
-						 .run_error = -ENOEXEC });
+						 .exec_error = -ENOEXEC });
 	assert_int_equal(t.err, -ENOEXEC);
 	assert_true(t.result.spawn_failed);
 	assert_int_equal(t.result.status, -1);
