@@ -235,7 +235,7 @@ static int record_run_command(const struct command *self, void *values, int nope
 {
 	struct record_values *v = values;
 	struct hwt_host_options options = {
-		.kind = v->host, .qemu = v->qemu, .plugin = v->plugin, .log_dir = v->exec_log,
+		.kind = v->host, .backend = v->backend, .qemu = v->qemu, .plugin = v->plugin, .log_dir = v->exec_log,
 		.follow = v->follow, .clock_host = v->clock_host,
 	};
 	struct hwt_host *host;

@@ -5,6 +5,7 @@
 #include "present/text.h"
 #include "session/session.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <limits.h>
 #include <signal.h>
@@ -147,7 +148,9 @@ static bool explain_refusal(const char *path)
 	if (!strchr(path, '/') ||
 	    image_describe(path, what, sizeof(what), &machine, &bits))
 		return false;
-	message("%s: %s; this host runs x86-64 programs",
+	if (machine == EM_AARCH64 && bits == 64)
+		return false;	/* it could, with another unit: the host has said so */
+	message("%s: %s; this host runs x86-64 and AArch64 programs",
 		text_printable(line, sizeof(line), path), what);
 	return true;
 }

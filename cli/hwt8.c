@@ -157,7 +157,7 @@ static int record(const struct hwt8_values *v, char **operands, const char *outp
 		options.cpus = &cpus;
 	}
 	if (host_filters(&v->images, &v->functions, "-s", v->cpus, filters, &options.nfilters) ||
-	    host_open(&(struct hwt_host_options){ 0 }, needs_kernel, &host))
+	    host_open(&(struct hwt_host_options){ .backend = v->backend }, needs_kernel, &host))
 		return EXIT_FAILED;
 	err = host_record(host, &options, result);
 	hwt_host_close(host);

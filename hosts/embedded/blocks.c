@@ -220,7 +220,7 @@ int block_call(struct embedded *e, int unit, void (*fn)(void *arg, int cpu), voi
 
 void block_doorbell(struct vtu_bus *vb, struct vtu_block *w, uint32_t seq)
 {
-	struct embedded *e = HWT_CONTAINER_OF(vb, struct embedded, bus);
+	struct embedded *e = HWT_CONTAINER_OF(vb, struct trace_unit, bus)->embedded;
 	uint32_t unit = (uint32_t)(((char *)w - (char *)e->window - VTU_HEADER_SIZE) /
 				   VTU_BLOCK_SIZE);
 	struct block *b = &e->blocks[unit];

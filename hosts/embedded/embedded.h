@@ -10,6 +10,7 @@
  *   service.c  the one thread that answers hooks
  *   hostops.c  core's host contract
  *   spawn.c    starting a program under the plugin
+ *   technologies.c  drivers and the kinds of units that they drive
  *   devices.c  hwt(4)'s nodes by name
  *
  * Locks.  `lock` guards targets, blocks' host-side state and nodes; it is
@@ -23,7 +24,7 @@
 #include <time.h>
 
 #include <hwt/libhwt.h>
-#include "../../backends/pt/pt_backend.h"
+#include "../../core/hwt_backend.h"
 #include "../../core/hwt_core.h"
 #include "../../vtu/bus.h"
 #include "dram.h"
@@ -78,10 +79,27 @@ struct target {
 
 struct node;
 
+/* A kind of trace unit: its driver, and how the window shows it. */
+struct technology {
+	const char	*backend;
+	enum vtu_unit_kind kind;
+	unsigned int	elf;		/* e_machine of the programs that it traces */
+	const char	*name;
+	void		(*init)(struct hwt_backend *be, struct hwt_bus *bus);
+	int		(*reg_offset)(uint32_t reg);
+};
+#define NTECHNOLOGIES	1
+
+struct trace_unit {
+	struct hwt_backend	backend;
+	struct vtu_bus		bus;
+	struct embedded		*embedded;
+};
+
 struct embedded {
 	struct hwt_core		*core;
-	struct hwt_backend	pt;
-	struct vtu_bus		bus;
+	struct trace_unit	units[NTECHNOLOGIES];
+	char			*backend;	/* that targets are started for, or NULL */
 	struct dram		dram;
 	int			window_fd;
 	struct vtu_header	*window;
@@ -140,6 +158,12 @@ void service_stop(struct embedded *e);
 /* ---- hostops.c ---- */
 extern const struct hwt_host_ops embedded_ops;
 void embedded_cred(struct hwt_cred *cred);
+
+/* ---- technologies.c ---- */
+int technologies_load(struct embedded *e);
+void technologies_unload(struct embedded *e);
+/* The first for a machine (0: any) with a backend of that name (NULL: any); or NULL. */
+const struct technology *technology_for(unsigned int elf, const char *backend);
 
 /* ---- devices.c ---- */
 int embedded_node_create(void *host, const char *name, struct hwt_context *ctx,

@@ -49,6 +49,7 @@ static int find_parts(struct embedded *e, const struct hwt_host_options *o, char
 	int n = 0;
 
 	e->qemu_given = o->qemu;
+	e->backend = o->backend ? strdup(o->backend) : NULL;
 	if (path_search(o->qemu ? o->qemu : QEMU_NAME, &e->qemu)) {
 		e->qemu = NULL;
 		n = asprintf(error, "no " QEMU_NAME " on PATH: the virtual trace unit runs in "
@@ -116,10 +117,7 @@ static int load_core(struct embedded *e)
 	e->window->time_hz = 1000000000;	/* the model's clock: nominal nanoseconds */
 	/* A TSC of 0 is "no time" to perf: a machine has been up for a while. */
 	e->window->clock = e->window->time_hz;
-	vtu_bus_init(&e->bus, e->window, "virtual Intel PT unit (QEMU)");
-	e->bus.doorbell = block_doorbell;
-	pt_backend_init(&e->pt, &e->bus.bus);
-	err = hwt_backend_register(e->core, &e->pt);
+	err = technologies_load(e);
 	if (err)
 		hwt_unload(e->core);
 	return err;
@@ -187,12 +185,13 @@ int embedded_open(const struct hwt_host_options *options, void **out, char **err
 	return 0;
 
 err_core:
-	hwt_backend_unregister(e->core, &e->pt);
+	technologies_unload(e);
 	hwt_unload(e->core);
 err_blocks:
 	blocks_fini(e);
 	dram_fini(&e->dram);
 err_parts:
+	free(e->backend);
 	free(e->qemu);
 	free(e->plugin);
 	free(e);
@@ -209,13 +208,14 @@ void embedded_close(void *host)
 	hwt_owner_exit(e->core, cred.owner);
 	__atomic_store_n(&e->window->owner_gone, 1, __ATOMIC_SEQ_CST);
 	service_stop(e);
-	hwt_backend_unregister(e->core, &e->pt);
+	technologies_unload(e);
 	hwt_unload(e->core);
 	targets_fini(e);
 	blocks_fini(e);
 	dram_fini(&e->dram);
 	pthread_cond_destroy(&e->cond);
 	pthread_mutex_destroy(&e->lock);
+	free(e->backend);
 	free(e->qemu);
 	free(e->plugin);
 	free(e);

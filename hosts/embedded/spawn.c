@@ -137,6 +137,25 @@ static int choose_emulator(struct embedded *e, struct vtu_launch *l, char **qemu
 	return 0;
 }
 
+/* The unit that the program's vCPUs will have. */
+static int choose_unit(struct embedded *e, const struct vtu_launch *l, char **error)
+{
+	const struct vtu_machine *m = vtu_machine(l->elf);
+	const struct technology *own = technology_for(l->elf, NULL);
+	const struct technology *t = technology_for(l->elf, e->backend), *asked;
+
+	if (t) {
+		e->window->unit_kind = t->kind;
+		return 0;
+	}
+	asked = technology_for(0, e->backend);
+	if (!asked)	/* the recorder says so */
+		return 0;
+	return host_fail(error, -ENOEXEC, "%s: a program for %s; %s traces programs for %s%s%s",
+			 l->image, m->name, asked->backend, vtu_machine(asked->elf)->name,
+			 own ? ": use -c " : "", own ? own->backend : "");
+}
+
 int embedded_spawn(void *host, const char *path, char *const argv[], pid_t *pid, char **error)
 {
 	struct embedded *e = host;
@@ -158,7 +177,9 @@ int embedded_spawn(void *host, const char *path, char *const argv[], pid_t *pid,
 	l.path = file;
 	err = vtu_launch_resolve(&l);
 	if (!err) {
-		err = choose_emulator(e, &l, &qemu, error);
+		err = choose_unit(e, &l, error);
+		if (!err)
+			err = choose_emulator(e, &l, &qemu, error);
 		if (err)
 			goto out;
 		err = vtu_launch_build(&l);

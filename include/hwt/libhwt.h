@@ -25,6 +25,7 @@ struct hwt_dev;
 
 struct hwt_host_options {
 	const char	*kind;		/* "embedded", "kernel", NULL: the best there is */
+	const char	*backend;	/* targets will be traced by it; NULL: their machine's own */
 	const char	*qemu;		/* NULL: found on PATH */
 	const char	*plugin;	/* NULL: where it was installed or built */
 	const char	*log_dir;	/* tests: independent log of executed addresses */

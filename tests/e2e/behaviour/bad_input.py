@@ -46,7 +46,8 @@ def check_programs(checks):
         ("a missing interpreter", write("script", b"#!/no/such/sh -x\n"), 127, "/no/such/sh"),
         ("no interpreter", write("bare", b"#!\n"), 126, "bare"),
         ("i386", elf("i386", 32, EM_386), 126, "80386"),
-        ("aarch64", elf("aarch64", 64, EM_AARCH64), 126, "AArch64"),
+        ("aarch64", elf("aarch64", 64, EM_AARCH64), 126,
+         "AArch64; pt traces programs for x86-64"),
         ("cut ELF", write("cut", b"\x7fELF\2\1\1"), 126, "cut"),
     ]
     for name, program, status, word in rows:

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* The kinds of trace units that a program can run beside, by its machine. */
+#include "embedded.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <string.h>
+
+#include "../../backends/pt/pt_backend.h"
+#include "../../vtu/launch.h"
+
+static const struct technology table[NTECHNOLOGIES] = {
+	{"pt", VTU_UNIT_PT, EM_X86_64, "virtual Intel PT unit (QEMU)", pt_backend_init,
+	 vtu_reg_offset_pt},
+};
+
+const struct technology *technology_for(unsigned int elf, const char *backend)
+{
+	size_t i;
+
+	for (i = 0; i < NTECHNOLOGIES; i++)
+		if ((!elf || table[i].elf == elf) &&
+		    (!backend || !strcmp(table[i].backend, backend)))
+			return &table[i];
+	return NULL;
+}
+
+int technologies_load(struct embedded *e)
+{
+	size_t i;
+	int err;
+
+	for (i = 0; i < NTECHNOLOGIES; i++) {
+		struct trace_unit *u = &e->units[i];
+
+		u->embedded = e;
+		vtu_bus_init(&u->bus, e->window, table[i].name);
+		u->bus.doorbell = block_doorbell;
+		u->bus.reg_offset = table[i].reg_offset;
+		table[i].init(&u->backend, &u->bus.bus);
+		err = hwt_backend_register(e->core, &u->backend);
+		if (err) {
+			while (i-- > 0)
+				hwt_backend_unregister(e->core, &e->units[i].backend);
+			return err;
+		}
+	}
+	return 0;
+}
+
+void technologies_unload(struct embedded *e)
+{
+	size_t i;
+
+	for (i = NTECHNOLOGIES; i-- > 0;)
+		hwt_backend_unregister(e->core, &e->units[i].backend);
+}
