@@ -122,12 +122,28 @@ void pt_walk_leave(struct pt_decoder *d, struct trace_event *ev, struct pt_block
 	d->cur_ip = ip;
 }
 
+/* A return with its bit: 0, and *call is the block that called; or an error. */
+static inline int put_return(struct pt_decoder *d, struct trace_event **ev,
+			     const struct run_common *c, const struct pt_block *b,
+			     uint64_t flags, uint64_t bit, struct pt_block **call)
+{
+	int error = check_return(d, bit);
+
+	if (unlikely(error)) {
+		*ev += put_lost_return(*ev, c, b, flags, error);
+		return error;
+	}
+	*call = pop(d);
+	put((*ev)++, c, b, b->head[1] | flags, (*call)->to[0]);
+	return 0;
+}
+
 void pt_walk_tnt(struct pt_decoder *d)
 {
 	struct run_common c = common(d);
 	struct trace_event *ev = d->ev, *const end = d->ev_end;
 	struct pt_block *b, *prev = NULL;
-	uint64_t tnt = d->tnt, flags = c.first, bit;
+	uint64_t tnt = d->tnt, flags = c.first;
 	unsigned int n = d->tnt_n;
 	int way = 0, error = 0;
 
@@ -154,14 +170,9 @@ void pt_walk_tnt(struct pt_decoder *d)
 			put(ev++, &c, b, b->head[1] | flags, b->to[1]);
 			break;
 		case PT_OP_RET:
-			bit = tnt >> --n & 1;
-			error = check_return(d, bit);
-			if (unlikely(error)) {
-				ev += put_lost_return(ev, &c, b, flags, error);
-				goto stuck;
-			}
-			prev = pop(d);
-			put(ev++, &c, b, b->head[1] | flags, prev->to[0]);
+			error = put_return(d, &ev, &c, b, flags, tnt >> --n & 1, &prev);
+			if (unlikely(error))
+				goto out;
 			flags = c.flags;
 			way = 0;
 			b = prev->succ[0];
@@ -173,12 +184,12 @@ void pt_walk_tnt(struct pt_decoder *d)
 		case PT_OP_UNCHECKED:
 			error = check_chain(d, b);
 			if (unlikely(error))
-				goto stuck;
+				goto out;
 			continue;
 		default:
 			b = pt_walk_follow(d, prev, way, &error);
 			if (unlikely(!b))
-				goto stuck;
+				goto out;
 			continue;
 		}
 		flags = c.flags;
@@ -187,12 +198,10 @@ void pt_walk_tnt(struct pt_decoder *d)
 	}
 out:
 	pt_walk_leave(d, ev, b, prev ? prev->to[way] : d->cur_ip);
-	d->tnt_n = n;
-	return;
-stuck:
-	pt_walk_leave(d, ev, b, prev ? prev->to[way] : d->cur_ip);
-	d->tnt_n = 0;
-	pt_flow_stuck(d, error, error == TRACE_ERR_RETURN || error == PT_STUCK_CALL ?
+	d->tnt_n = error ? 0 : n;
+	if (error)
+		pt_flow_stuck(d, error, error == TRACE_ERR_RETURN ||
+						error == PT_STUCK_CALL ?
 					b->b.last : d->cur_ip);
 }
 
