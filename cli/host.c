@@ -148,7 +148,7 @@ static bool explain_refusal(const char *path)
 	if (!strchr(path, '/') ||
 	    image_describe(path, what, sizeof(what), &machine, &bits))
 		return false;
-	if (machine == EM_AARCH64 && bits == 64)
+	if ((machine == EM_AARCH64 || machine == EM_X86_64) && bits == 64)
 		return false;	/* it could, with another unit: the host has said so */
 	message("%s: %s; this host runs x86-64 and AArch64 programs",
 		text_printable(line, sizeof(line), path), what);

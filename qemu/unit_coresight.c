@@ -217,6 +217,9 @@ static int write_fabric(struct vcpu *v, uint32_t reg, uint32_t value)
 
 static int write(struct vcpu *v, uint32_t reg, uint64_t value)
 {
+	/* In the middle of output: its handler can make room, nothing else. */
+	if (reg < VTU_CS_FUNNEL && cs(v)->waiting)
+		return -1;
 	if (reg < VTU_CS_FUNNEL)
 		return etm_unit_write(&cs(v)->etm, reg, value);
 	if (reg == VTU_CS_ROUTE)

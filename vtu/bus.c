@@ -37,6 +37,11 @@ static void ring(struct vtu_bus *vb, struct vtu_block *b)
 	b->ring_done = b->ring_tail;
 }
 
+int vtu_reg_offset_coresight(uint32_t reg)
+{
+	return reg < VTU_REGS && !(reg & 3) ? (int)reg : -1;
+}
+
 /* Rings the doorbell if commands wait. Only the holder of the block calls it. */
 static void flush(struct vtu_bus *vb, struct vtu_block *b)
 {
@@ -78,6 +83,8 @@ static uint64_t bus_read(struct hwt_bus *bus, int unit, uint32_t reg)
 	if (!b || off < 0)
 		return 0;
 	flush(vb, b);
+	if (vb->words)
+		return __atomic_load_n((uint32_t *)(b->regs + off), __ATOMIC_ACQUIRE);
 	return __atomic_load_n((uint64_t *)(b->regs + off), __ATOMIC_ACQUIRE);
 }
 
@@ -108,8 +115,11 @@ static uint64_t bus_now(struct hwt_bus *bus, int unit)
 
 static uint32_t bus_cap(struct hwt_bus *bus, uint32_t index)
 {
-	struct vtu_header *h = to_vtu(bus)->window;
+	struct vtu_bus *vb = to_vtu(bus);
+	struct vtu_header *h = vb->window;
 
+	if (vb->kind != VTU_UNIT_NONE && vb->kind != h->unit_kind)
+		return 0;
 	return index < h->ncaps && index < sizeof(h->caps) / sizeof(h->caps[0]) ?
 		       h->caps[index] : 0;
 }
@@ -138,4 +148,6 @@ void vtu_bus_init(struct vtu_bus *vb, struct vtu_header *window, const char *nam
 	vb->bus.skid = VTU_IRQ_SKID;
 	vb->window = window;
 	vb->reg_offset = vtu_reg_offset_pt;
+	vb->words = false;
+	vb->kind = VTU_UNIT_NONE;
 }

@@ -20,10 +20,14 @@ struct vtu_bus {
 	void (*doorbell)(struct vtu_bus *vb, struct vtu_block *block, uint32_t seq);
 	/* Offset of a register in vtu_block.regs, or -1. */
 	int (*reg_offset)(uint32_t reg);
+	bool words;		/* registers have 32 bits */
+	uint32_t kind;		/* enum vtu_unit_kind: other units' capabilities are 0 */
 };
 
 /* PT: MSR n at (n - MSR_RTIT_FIRST) * 8. */
 int vtu_reg_offset_pt(uint32_t reg);
+/* CoreSight: as vtu/window.h has its components; words. */
+int vtu_reg_offset_coresight(uint32_t reg);
 
 /* Hosts that wrap some of them. */
 extern const struct hwt_bus_ops vtu_bus_ops;

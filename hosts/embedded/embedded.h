@@ -24,7 +24,7 @@
 #include <time.h>
 
 #include <hwt/libhwt.h>
-#include "../../core/hwt_backend.h"
+#include "../../backends/coresight/cs_backend.h"
 #include "../../core/hwt_core.h"
 #include "../../vtu/bus.h"
 #include "dram.h"
@@ -79,19 +79,25 @@ struct target {
 
 struct node;
 
+struct trace_unit;
+
 /* A kind of trace unit: its driver, and how the window shows it. */
 struct technology {
 	const char	*backend;
 	enum vtu_unit_kind kind;
 	unsigned int	elf;		/* e_machine of the programs that it traces */
 	const char	*name;
-	void		(*init)(struct hwt_backend *be, struct hwt_bus *bus);
+	void		(*init)(struct trace_unit *u);
 	int		(*reg_offset)(uint32_t reg);
+	bool		words;		/* its registers have 32 bits */
 };
-#define NTECHNOLOGIES	1
+#define NTECHNOLOGIES	2
 
 struct trace_unit {
-	struct hwt_backend	backend;
+	union {
+		struct hwt_backend backend;
+		struct cs_backend cs;	/* begins with one */
+	};
 	struct vtu_bus		bus;
 	struct embedded		*embedded;
 };

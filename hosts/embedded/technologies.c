@@ -9,9 +9,23 @@
 #include "../../backends/pt/pt_backend.h"
 #include "../../vtu/launch.h"
 
+static void init_pt(struct trace_unit *u)
+{
+	pt_backend_init(&u->backend, &u->bus.bus);
+}
+
+static void init_coresight(struct trace_unit *u)
+{
+	static const struct cs_path path = {VTU_CS_ETM, VTU_CS_FUNNEL, VTU_CS_ETR};
+
+	cs_backend_init(&u->cs, &u->bus.bus, &path);
+}
+
 static const struct technology table[NTECHNOLOGIES] = {
-	{"pt", VTU_UNIT_PT, EM_X86_64, "virtual Intel PT unit (QEMU)", pt_backend_init,
-	 vtu_reg_offset_pt},
+	{"pt", VTU_UNIT_PT, EM_X86_64, "virtual Intel PT unit (QEMU)", init_pt,
+	 vtu_reg_offset_pt, false},
+	{"coresight", VTU_UNIT_CORESIGHT, EM_AARCH64, "virtual CoreSight unit (QEMU)",
+	 init_coresight, vtu_reg_offset_coresight, true},
 };
 
 const struct technology *technology_for(unsigned int elf, const char *backend)
@@ -37,7 +51,9 @@ int technologies_load(struct embedded *e)
 		vtu_bus_init(&u->bus, e->window, table[i].name);
 		u->bus.doorbell = block_doorbell;
 		u->bus.reg_offset = table[i].reg_offset;
-		table[i].init(&u->backend, &u->bus.bus);
+		u->bus.words = table[i].words;
+		u->bus.kind = table[i].kind;
+		table[i].init(u);
 		err = hwt_backend_register(e->core, &u->backend);
 		if (err) {
 			while (i-- > 0)
