@@ -111,6 +111,18 @@ static int threads_add(struct hwt_context *ctx)
 	return rc;
 }
 
+/* An exec that came after the check and before hooks reach ctx: looks again. */
+static int target_recheck(struct hwt_context *ctx, const struct hwt_cred *cred)
+{
+	const struct hwt_host_ops *ops = ctx->core->ops;
+	void *again;
+	int rc = ops->target_get(ctx->core->host, cred, ctx->pid, &again);
+
+	if (!rc)
+		ops->target_put(ctx->core->host, again);
+	return rc;
+}
+
 static int alloc_thread_mode(struct hwt_context *ctx, const struct hwt_cred *cred,
 			     const struct hwt_alloc *req)
 {
@@ -142,6 +154,8 @@ static int alloc_thread_mode(struct hwt_context *ctx, const struct hwt_cred *cre
 		return -EBUSY;
 	/* From here on hooks bring new threads, so the list below misses none. */
 	rc = hwt_contexthash_insert(ctx);
+	if (!rc)
+		rc = target_recheck(ctx, cred);
 	if (!rc)
 		rc = threads_add(ctx);
 	if (rc)

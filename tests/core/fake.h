@@ -88,6 +88,7 @@ struct fake_host {
 	int			kernel_objects;	/* KERNEL records made at ALLOC */
 	int			kernel_users;	/* contexts that kernel_done is due for */
 	bool			forbid;		/* target_allowed says no */
+	int			forbid_after;	/* calls of target_get; 0: never */
 };
 
 /* A descriptor of a node. */

@@ -128,6 +128,8 @@ static int target_get(void *host, const struct hwt_cred *cred, int pid, void **t
 		rc = -ESRCH;
 	else if (t->forbidden && !cred->perfmon)
 		rc = -EPERM;
+	else if (h->forbid_after && !--h->forbid_after)
+		rc = -EPERM;
 	else
 		t->refs++;
 	unlock(h);

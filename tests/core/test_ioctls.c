@@ -115,6 +115,12 @@ static void by_whom(void **state)
 	fake_target_add(f->h, 300, 1);
 	fake_target(f->h, 300)->forbidden = true;
 	assert_int_equal(fake_alloc(f->h, 300, BUFSIZE, &ident), -EPERM);
+	/* It became another program while ALLOC looked. */
+	fake_target_add(f->h, 301, 1);
+	f->h->forbid_after = 2;
+	assert_int_equal(fake_alloc(f->h, 301, BUFSIZE, &ident), -EPERM);
+	assert_int_equal(f->h->forbid_after, 0);
+	assert_int_equal(fake_target(f->h, 301)->refs, 0);
 	assert_int_equal(fake_config(f->dev, 1, FAKE_ROOT), -EPERM);
 	f->h->be.modes = 1u << HWT_MODE_CPU;
 	assert_int_equal(fake_alloc(f->h, 300, BUFSIZE, &ident), -EOPNOTSUPP);
