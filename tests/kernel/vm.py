@@ -111,8 +111,14 @@ class Kernel:
             run(["apt-get", "download", package], cwd=self.cache)
         except (OSError, subprocess.CalledProcessError):
             raise Skip(f"{package} cannot be downloaded") from None
+        root = self.cache / "root"
+        root.mkdir(exist_ok=True)
+        members = [f"./boot/vmlinuz-{self.release}"] + \
+            [f"./lib/modules/{self.release}/kernel/{m}.ko" for m in SHARE_MODULES]
         for deb in self.cache.glob("*.deb"):
-            run(["dpkg", "-x", str(deb), str(self.cache / "root")])
+            with subprocess.Popen(["dpkg-deb", "--fsys-tarfile", str(deb)],
+                                  stdout=subprocess.PIPE) as tar:
+                run(["tar", "-x", "-C", str(root), *members], stdin=tar.stdout)
             deb.unlink()
 
     def module(self, name):
