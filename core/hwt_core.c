@@ -61,7 +61,8 @@ void hwt_core_wakeup(struct hwt_core *core)
 
 int hwt_core_pid_to_user(struct hwt_core *core, void *target, int pid)
 {
-	if (!core->ops->pid_to_user)
+	/* Contexts in CPU mode have no target. */
+	if (!core->ops->pid_to_user || !target)
 		return pid;
 	return core->ops->pid_to_user(core->host, target, pid);
 }
