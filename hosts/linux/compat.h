@@ -6,7 +6,10 @@
 #include <linux/device/class.h>
 #include <linux/eventfd.h>
 #include <linux/hrtimer.h>
+#include <linux/maple_tree.h>
 #include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/ptrace.h>
 #include <linux/version.h>
 
 /* 6.3: vm_flags became read-only. */
@@ -59,5 +62,90 @@ static inline void hwt_compat_hrtimer_setup(struct hrtimer *timer,
 #else
 #define HWT_COMPAT_DEVNODE_CONST
 #endif
+
+/* 6.4: a module's memory became a table. */
+static inline void hwt_compat_module_text(const struct module *mod, void **base,
+					  size_t *len)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 4, 0)
+	*base = mod->mem[MOD_TEXT].base;
+	*len = mod->mem[MOD_TEXT].size;
+#else
+	*base = mod->core_layout.base;
+	*len = mod->core_layout.text_size;
+#endif
+}
+
+/* __bpf_address_lookup; 6.9: it gives a length instead of the name. */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 9, 0)
+typedef int (*hwt_compat_bpf_lookup_fn)(unsigned long addr, unsigned long *size,
+					unsigned long *off, char *sym);
+#else
+typedef const char *(*hwt_compat_bpf_lookup_fn)(unsigned long addr, unsigned long *size,
+						unsigned long *off, char *sym);
+#endif
+
+/*
+ * mprotect_fixup(tlb, vma, pprev, start, end, newflags); 6.3: one more before
+ * these, so that on x86 the last is on the stack, above the return address.
+ */
+struct hwt_compat_protect {
+	struct vm_area_struct	*vma;
+	unsigned long		start, end, flags;
+};
+static inline struct hwt_compat_protect hwt_compat_protect(struct pt_regs *regs)
+{
+	struct hwt_compat_protect p;
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 3, 0)
+	int n = 1;
+#else
+	int n = 0;
+#endif
+
+	p.vma = (void *)regs_get_kernel_argument(regs, n + 1);
+	p.start = regs_get_kernel_argument(regs, n + 3);
+	p.end = regs_get_kernel_argument(regs, n + 4);
+#ifdef CONFIG_X86
+	p.flags = n ? regs_get_kernel_stack_nth(regs, 1) : regs_get_kernel_argument(regs, 5);
+#else
+	p.flags = regs_get_kernel_argument(regs, n + 5);
+#endif
+	return p;
+}
+
+/*
+ * unmap_vmas(tlb, mt, vma, start, end): the VMAs are in a tree, or (6.6) behind a
+ * cursor, which is copied here.
+ */
+struct hwt_compat_unmap {
+	struct vm_area_struct	*vma;	/* the first */
+	unsigned long		start, end;
+	struct ma_state		mas;
+	unsigned long		limit;	/* of the tree's index */
+};
+static inline struct hwt_compat_unmap hwt_compat_unmap(struct pt_regs *regs)
+{
+	void *tree = (void *)regs_get_kernel_argument(regs, 1);
+	struct hwt_compat_unmap u = {
+		.vma = (void *)regs_get_kernel_argument(regs, 2),
+		.start = regs_get_kernel_argument(regs, 3),
+		.end = regs_get_kernel_argument(regs, 4),
+	};
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 6, 0)
+	u.mas = *(struct ma_state *)tree;
+	u.limit = regs_get_kernel_argument(regs, 5) - 1;
+#else
+	unsigned long at = u.vma ? u.vma->vm_end : 0;
+	MA_STATE(mas, tree, at, at);
+
+	u.mas = mas;
+	u.limit = u.end - 1;
+#endif
+	return u;
+}
+static inline struct vm_area_struct *hwt_compat_unmap_next(struct hwt_compat_unmap *u)
+{
+	return mas_find(&u->mas, u->limit);
+}
 
 #endif

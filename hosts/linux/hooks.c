@@ -1,11 +1,36 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Arms and disarms what watches processes. */
+#include <linux/kprobes.h>
 #include <linux/mutex.h>
 #include <linux/rcupdate.h>
 #include <linux/string.h>
 #include <linux/tracepoint.h>
 
 #include "linux.h"
+
+int hwt_linux_kprobes_register(struct kprobe *probes, int n)
+{
+	int i, rc;
+
+	for (i = 0; i < n; i++) {
+		/* What a probe was before does not matter to it again. */
+		probes[i].addr = NULL;
+		probes[i].flags = 0;
+		rc = register_kprobe(&probes[i]);
+		if (rc) {
+			hwt_warn("hwt: probe of %s: error %d", probes[i].symbol_name, -rc);
+			hwt_linux_kprobes_unregister(probes, i);
+			return rc;
+		}
+	}
+	return 0;
+}
+
+void hwt_linux_kprobes_unregister(struct kprobe *probes, int n)
+{
+	while (n--)
+		unregister_kprobe(&probes[n]);
+}
 
 #ifdef HWT_HOOKS
 
@@ -15,6 +40,8 @@ static const struct {
 	void (*disarm)(void);
 } hooks[] = {
 	{hwt_linux_sched_arm, hwt_linux_sched_disarm},
+	{hwt_linux_exec_arm, hwt_linux_exec_disarm},
+	{hwt_linux_maps_arm, hwt_linux_maps_disarm},
 };
 
 static DEFINE_MUTEX(hooks_lock);

@@ -20,4 +20,11 @@ void hwt_module_backend_unregister(struct hwt_backend *be);
  */
 int hwt_module_irq(void);
 
+/*
+ * This CPU comes, its unit being ready, or goes, its unit still being there:
+ * from the owner's hotplug callbacks, interrupts off.
+ */
+void hwt_module_cpu_online(int cpu);
+void hwt_module_cpu_offline(int cpu);
+
 #endif

@@ -11,6 +11,11 @@
  *   targets.c   processes that are traced: who may, which threads
  *   hooks.c     arming and disarming everything below
  *   sched.c     scheduler: switch, thread and process creation, exit, name
+ *   exec.c      a new program
+ *   maps.c      executable mappings
+ *   pause.c     threads that wait for their client
+ *   kobj.c      the kernel's own code: objects, patches, bytes
+ *   symbols.c   what the kernel does not export
  *   cpus.c      running something on CPUs
  *
  * Locks.  core's are in core/hwt_var.h.  hooks.c's mutex and owners.c's are
@@ -21,6 +26,7 @@
 #define HWT_LINUX_H
 
 #include <linux/fs.h>
+#include <linux/kprobes.h>
 #include <linux/mm_types.h>
 #include <linux/pid.h>
 #include <linux/sched.h>
@@ -68,6 +74,7 @@ bool hwt_linux_process_dead(struct pid *pid);
 int hwt_linux_target_get(void *host, const struct hwt_cred *cred, int pid, void **target);
 void hwt_linux_target_put(void *host, void *target);
 bool hwt_linux_target_dead(void *host, void *target);
+bool hwt_linux_target_allowed(void *host, void *target);
 int hwt_linux_target_threads(void *host, void *target, struct hwt_target_thread *out,
 			     int max);
 int hwt_linux_pid_from_user(void *host, const struct hwt_cred *cred, int pid);
@@ -90,6 +97,9 @@ struct hwt_linux_probe {
 /* All n or none. */
 int hwt_linux_probes_register(struct hwt_linux_probe *probes, int n);
 void hwt_linux_probes_unregister(struct hwt_linux_probe *probes, int n);
+/* The same for probes of functions; may sleep. */
+int hwt_linux_kprobes_register(struct kprobe *probes, int n);
+void hwt_linux_kprobes_unregister(struct kprobe *probes, int n);
 /* Where a thread (of any process) is now; current's only. */
 void hwt_linux_where(struct hwt_hook_where *at);
 
@@ -105,6 +115,38 @@ int hwt_linux_thread_call(void *host, struct hwt_thread *thr,
 #else
 #define hwt_linux_thread_call NULL	/* no threads are traced */
 #endif
+
+/* ---- exec.c ---- */
+int hwt_linux_exec_arm(void);
+void hwt_linux_exec_disarm(void);
+
+/* ---- maps.c ---- */
+int hwt_linux_maps_arm(void);
+void hwt_linux_maps_disarm(void);
+/* path: PATH_MAX bytes that map->path may point into. */
+void hwt_linux_map_describe(struct vm_area_struct *vma, struct hwt_hook_map *map,
+			    char *path);
+
+/* ---- pause.c ---- */
+/*
+ * result: of the hook.  If that paused the task, it waits before its next user
+ * instruction.  For the current task, or a child that did not run yet; no sleep.
+ */
+void hwt_linux_pause(struct task_struct *task, int result);
+
+/* ---- kobj.c ---- */
+int hwt_linux_kernel_objects(void *host, struct hwt_context *ctx);
+void hwt_linux_kernel_done(void *host);
+int hwt_linux_kernel_read(void *host, uint64_t addr, uint64_t ubuf, uint64_t len,
+			  uint64_t *done);
+
+/* ---- symbols.c ---- */
+/* Before anything else here is used: 0 or -errno.  May sleep. */
+int hwt_linux_symbols_init(void);
+/* The address of something that the kernel does not export, or 0; may sleep. */
+unsigned long hwt_linux_symbol(const char *name);
+/* task_work_add with TWA_RESUME. */
+int hwt_linux_task_work_add(struct task_struct *task, struct callback_head *work);
 
 /* ---- cpus.c ---- */
 int hwt_linux_cpus_call(void *host, const unsigned long *cpus, int ncpus,

@@ -43,10 +43,24 @@ EXPORT_SYMBOL_GPL(hwt_core_host_ops);
 EXPORT_SYMBOL_GPL(hwt_core_host);
 EXPORT_SYMBOL_GPL(hwt_context_buffer);
 
+void hwt_module_cpu_online(int cpu)
+{
+	hwt_hook_cpu_online(hwt_linux_core, cpu);
+}
+EXPORT_SYMBOL_GPL(hwt_module_cpu_online);
+
+void hwt_module_cpu_offline(int cpu)
+{
+	hwt_hook_cpu_offline(hwt_linux_core, cpu);
+}
+EXPORT_SYMBOL_GPL(hwt_module_cpu_offline);
+
 static int __init hwt_init(void)
 {
-	int rc = hwt_linux_os_init();
+	int rc = hwt_linux_symbols_init();
 
+	if (!rc)
+		rc = hwt_linux_os_init();
 	if (rc)
 		return rc;
 	hwt_linux_core = hwt_load(&hwt_linux_ops, NULL);
@@ -80,6 +94,7 @@ static void __exit hwt_exit(void)
 	hwt_linux_os_exit();
 	/* Work on tasks that put its reference may still be on its way out. */
 	synchronize_rcu_tasks();
+	rcu_barrier();
 }
 
 module_init(hwt_init);

@@ -212,6 +212,7 @@ static int cpu_up(unsigned int cpu)
 	};
 	struct cpu_unit *u = per_cpu_ptr(&cpu_units, cpu);
 	struct perf_event *hold;
+	unsigned long flags;
 	int rc = check_unit(cpu);
 
 	if (rc)
@@ -224,13 +225,20 @@ static int cpu_up(unsigned int cpu)
 		return PTR_ERR(hold);
 	}
 	u->hold = hold;
+	local_irq_save(flags);
+	hwt_module_cpu_online(cpu);
+	local_irq_restore(flags);
 	return 0;
 }
 
 static int cpu_down(unsigned int cpu)
 {
 	struct cpu_unit *u = per_cpu_ptr(&cpu_units, cpu);
+	unsigned long flags;
 
+	local_irq_save(flags);
+	hwt_module_cpu_offline(cpu);
+	local_irq_restore(flags);
 	irq_work_sync(&u->look);
 	if (u->hold)
 		perf_event_release_kernel(u->hold);

@@ -145,7 +145,7 @@ static int thread_birth(struct task_struct *parent, struct task_struct *child)
 	b->parent = task_pid_nr(parent);
 	init_task_work(&b->work, birth_work);
 	__module_get(THIS_MODULE);	/* the context that wants it holds it, too */
-	if (task_work_add(child, &b->work, TWA_RESUME)) {
+	if (hwt_linux_task_work_add(child, &b->work)) {
 		module_put(THIS_MODULE);
 		kfree(b);
 		return -ESRCH;
@@ -162,7 +162,8 @@ static void probe_fork(void *data, struct task_struct *parent, struct task_struc
 	if (!hwt_hook_is_traced(hwt_linux_core, at.pid))
 		return;
 	if (child->tgid != parent->tgid)
-		hwt_hook_fork(hwt_linux_core, &at, task_tgid_nr(child), task_pid_nr(child));
+		hwt_linux_pause(child, hwt_hook_fork(hwt_linux_core, &at, task_tgid_nr(child),
+						     task_pid_nr(child)));
 	else if (thread_birth(parent, child))
 		hwt_hook_lost(hwt_linux_core, at.pid);
 }
@@ -187,6 +188,9 @@ static void probe_rename(void *data, struct task_struct *task, const char *comm)
 {
 	struct hwt_hook_where at;
 
+	/* exec.c tells of the name that a program gets. */
+	if (task->in_execve)
+		return;
 	hwt_linux_where(&at);
 	at.pid = task_tgid_nr(task);
 	at.tid = task_pid_nr(task);

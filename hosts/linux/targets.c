@@ -18,6 +18,7 @@
 struct target {
 	struct pid		*pid;
 	struct pid_namespace	*ns;	/* the owner's: how it calls processes */
+	const struct cred	*owner;	/* NULL: may trace anything */
 };
 
 /* FreeBSD's rule: one of the target's uids is the owner's effective one. */
@@ -68,11 +69,16 @@ static bool is_guarded(struct task_struct *leader)
 	return guarded;
 }
 
+static bool creds_match(const struct cred *owner, const struct cred *target)
+{
+	return uids_match(owner, target) && groups_match(owner, target) &&
+	       !is_beyond(owner, target);
+}
+
 static bool may_trace(struct task_struct *leader)
 {
-	const struct cred *owner = current_cred(), *target = get_task_cred(leader);
-	bool may = uids_match(owner, target) && groups_match(owner, target) &&
-		   !is_beyond(owner, target);
+	const struct cred *target = get_task_cred(leader);
+	bool may = creds_match(current_cred(), target);
 
 	put_cred(target);
 	return may && !is_guarded(leader);
@@ -110,6 +116,7 @@ int hwt_linux_target_get(void *host, const struct hwt_cred *cred, int pid, void 
 		return rc;
 	}
 	t->ns = get_pid_ns(task_active_pid_ns(current));
+	t->owner = cred->perfmon ? NULL : get_current_cred();
 	*target = t;
 	return 0;
 }
@@ -119,6 +126,8 @@ void hwt_linux_target_put(void *host, void *target)
 	struct target *t = target;
 
 	hwt_linux_hooks_put();
+	if (t->owner)
+		put_cred(t->owner);
 	put_pid_ns(t->ns);
 	put_pid(t->pid);
 	hwt_free(t);
@@ -127,6 +136,15 @@ void hwt_linux_target_put(void *host, void *target)
 bool hwt_linux_target_dead(void *host, void *target)
 {
 	return hwt_linux_process_dead(((struct target *)target)->pid);
+}
+
+/* The program that the current thread executes now. */
+bool hwt_linux_target_allowed(void *host, void *target)
+{
+	const struct target *t = target;
+
+	return !t->owner || (creds_match(t->owner, current_cred()) &&
+			     get_dumpable(current->mm) == SUID_DUMP_USER);
 }
 
 int hwt_linux_target_threads(void *host, void *target, struct hwt_target_thread *out,

@@ -150,6 +150,7 @@ static int cpu_up(unsigned int cpu)
 	b->ring_done = b->ring_tail;
 	bus_write(&the_unit->bus.bus, cpu, MSR_RTIT_CTL, 0);
 	vtu_bus_flush(&the_unit->bus.bus, cpu);
+	hwt_module_cpu_online(cpu);
 	local_irq_restore(flags);
 	return 0;
 }
@@ -159,6 +160,7 @@ static int cpu_down(unsigned int cpu)
 	unsigned long flags;
 
 	local_irq_save(flags);
+	hwt_module_cpu_offline(cpu);
 	bus_write(&the_unit->bus.bus, cpu, MSR_RTIT_CTL, 0);
 	vtu_bus_flush(&the_unit->bus.bus, cpu);
 	local_irq_restore(flags);
