@@ -7,7 +7,6 @@
  *	wait		as threads, once a line came on stdin (to be attached to)
  *	files N		opens, reads and closes a file, N times
  */
-#define _GNU_SOURCE
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>

@@ -299,7 +299,8 @@ class Guest:
                 "-display", "none", "-serial", "stdio", "-no-reboot",
                 "-virtfs", f"local,path={out},mount_tag=out,security_model=none",
                 "-kernel", str(self.kernel.vmlinux), "-initrd", str(work / "initrd"),
-                "-append", f"console=ttyS0 quiet panic=-1 loglevel=5 {append}"]
+                "-append", f"console=ttyS0 quiet panic=-1 loglevel=5 "
+                f"no_timer_check {append}"]
 
     def boot(self, script, timeout=120, append="", keep=None):
         """keep (or HWT_VM_OUT): a folder for what the guest writes; else one that
