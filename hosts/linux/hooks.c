@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Arms and disarms what watches processes. */
 #include <linux/kprobes.h>
+#include <linux/moduleparam.h>
 #include <linux/mutex.h>
 #include <linux/rcupdate.h>
 #include <linux/string.h>
@@ -46,6 +47,10 @@ static const struct {
 
 static DEFINE_MUTEX(hooks_lock);
 static int hooks_users;
+#ifdef HWT_TEST
+module_param_named(hooks, hooks_users, int, 0400);
+MODULE_PARM_DESC(hooks, "contexts that process hooks are armed for");
+#endif
 
 bool hwt_linux_hooks_built(void)
 {

@@ -5,6 +5,7 @@
  */
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
@@ -445,6 +446,51 @@ static int event(void)
 	return 0;
 }
 
+/* ---- other numbers ---- */
+
+/* The first process of a pid namespace, which knows its child as 2. */
+static int in_namespace(void)
+{
+	uint64_t records[64];
+	struct hwt_record_get2 get = {.buf = (uintptr_t)records, .size = sizeof(records)};
+	const struct hwt_rec_thread *created = (const void *)((struct hwt_rec *)records + 1);
+	pid_t pid = child_start(&own);
+	struct device d;
+
+	WANT(getpid(), 1);
+	WANT(pid, 2);
+	WANT(-device_alloc(&d, pid, PAGE), 0);	/* opens hwt_.._2 */
+	WANT(ioctl(d.node, HWT_IOC_RECORD_GET2, &get), 0);
+	WANT(((struct hwt_rec *)records)->type, HWT_REC_THREAD_CREATE);
+	WANT(((struct hwt_rec *)records)->pid, 2);
+	WANT(created->tid, 2);
+	device_close(&d);
+	child_end(pid);
+	return 0;
+}
+
+static int pid_namespace(void)
+{
+	pid_t pid = fork(), inner;
+	int status;
+
+	if (!pid) {
+		if (unshare(CLONE_NEWPID))
+			_exit(98);
+		inner = fork();
+		if (!inner) {
+			status = in_namespace();
+			fflush(stdout);
+			_exit(status);
+		}
+		waitpid(inner, &status, 0);
+		_exit(WEXITSTATUS(status));
+	}
+	waitpid(pid, &status, 0);
+	WANT(status, 0);
+	return 0;
+}
+
 /* ioctl(2) by the 32-bit way in. */
 static int compat_ioctl(int fd, unsigned int request, unsigned int arg)
 {
@@ -482,6 +528,7 @@ static const struct kernel_case cases[] = {
 	{"owner dies", owner_dies},
 	{"last close", last_close},
 	{"poll and eventfd", event},
+	{"pid namespace", pid_namespace},
 	{"32-bit caller", caller_of_32_bits},
 };
 

@@ -60,6 +60,19 @@ static int unload_both(void)
 	return rc ? rc : unload_soon("hwt");
 }
 
+static long parameter(const char *name)
+{
+	char path[80], text[32] = "";
+	int fd;
+
+	snprintf(path, sizeof(path), "/sys/module/hwt/parameters/%s", name);
+	fd = open(path, O_RDONLY);
+	if (fd < 0 || read(fd, text, sizeof(text) - 1) < 0)
+		text[0] = 0;
+	close(fd);
+	return atol(text);
+}
+
 /* ---- load ---- */
 
 static void *nothing(void *arg)
@@ -209,20 +222,27 @@ static int in_use_unopened(void)
 	return 0;
 }
 
-/* ---- memory ---- */
-
-static long parameter(const char *name)
+/* Hooks are there for thread mode only. */
+static int armed(void)
 {
-	char path[80], text[32] = "";
-	int fd;
+	static const struct child sleeping = {-1, -1, -1, 1, 0};
+	pid_t pid = child_start(&sleeping);
+	struct device d;
 
-	snprintf(path, sizeof(path), "/sys/module/hwt/parameters/%s", name);
-	fd = open(path, O_RDONLY);
-	if (fd < 0 || read(fd, text, sizeof(text) - 1) < 0)
-		text[0] = 0;
-	close(fd);
-	return atol(text);
+	WANT(load_both(), 0);
+	WANT(-device_alloc_cpus(&d, PAGE), 0);
+	WANT(-device_configure_kernel(&d) || -device_start(&d), 0);
+	WANT(parameter("hooks"), 0);
+	device_close(&d);
+	WANT(-device_alloc(&d, pid, PAGE), 0);
+	WANT(parameter("hooks"), 1);
+	device_close(&d);
+	WANT(parameter("hooks"), 0);
+	child_end(pid);
+	return unload_both();
 }
+
+/* ---- memory ---- */
 
 static void fail_nth(int n)
 {
@@ -381,6 +401,7 @@ static int leaks(void)
 static const struct kernel_case cases[] = {
 	{"in use", in_use},
 	{"in use, no node open", in_use_unopened},
+	{"hooks", armed},
 	{"each allocation fails", fail_each},
 	{"slabs", leaks},
 	{"loading and unloading under load", loops},
