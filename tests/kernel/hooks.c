@@ -3,7 +3,6 @@
  * Records of a process's life, in the guest: what a target does, and exactly the
  * records that it gives, as a table.
  */
-#define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/sched.h>

@@ -4,7 +4,6 @@
  * their bytes are those in memory (/proc/kcore says the same), and that text as it
  * was read once, patched by the TEXT_POKE records since, is the text of now.
  */
-#define _GNU_SOURCE
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
