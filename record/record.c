@@ -242,6 +242,8 @@ static void teardown(struct recorder *r)
 	uint64_t all = (1ull << r->opt->nfilters) - 1;
 
 	r->result->bytes = r->sink.bytes;
+	if (!r->result->ended_ns)	/* what was traced goes on */
+		r->result->ended_ns = recorder_now();
 	r->result->images_missed = all & ~r->images_met;
 	r->result->filters_missed = all & ~r->filters_met;
 	if (r->hwt)

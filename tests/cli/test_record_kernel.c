@@ -158,6 +158,7 @@ static void stopped_by_the_user(void **state)
 	run_recorder(&t, &(struct fake_options){ .script = script });
 	assert_int_equal(t.err, 0);
 	assert_int_equal(t.facts.stops, 1);
+	assert_true(t.result.ended_ns >= t.result.started_ns);
 	assert_true(fake_file.closed);
 	assert_int_equal(fake_stream(PID)->finals, 1);
 }
