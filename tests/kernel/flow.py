@@ -52,6 +52,7 @@ def check(tool, options, out):
 
 def test(build, hwt, tool, program, name):
     script, options = CASES[name]
+    program = os.path.abspath(program)
     machine = vm.Guest(build)
     machine.need_unit()
     machine.log = True
