@@ -3,6 +3,7 @@
 #include "host.h"
 #include "present/text.h"
 #include "recording.h"
+#include "sampling.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,12 +18,14 @@ struct record_values {
 	uint64_t	bufsize, ring, ready_fd, mtc, cyc, psb, pid;
 	int		follow, retcomp, tsc, clock_host, quiet, kernel;
 	struct option_list images, functions;
+	struct sampling_values sampling;
 };
 
 #define NOT_GIVEN	UINT64_MAX
 static const struct record_values defaults = {
 	.output = DEFAULT_RECORDING, .backend = "pt", .ready_fd = NOT_GIVEN,
 	.mtc = NOT_GIVEN, .cyc = NOT_GIVEN, .psb = NOT_GIVEN, .retcomp = 1, .tsc = 1,
+	.sampling = SAMPLING_DEFAULTS,
 };
 
 static const struct option_choice clocks[] = { { "insn", 0 }, { "host", 1 }, { 0 } };
@@ -66,11 +69,12 @@ static const struct option record_opts[] = {
 	  .optional = true, .value = 0, .max = 15 },
 	{ 0, "psb", "N", OPTION_UINT, AT(psb),
 	  "A sync point every 2K * 2^N bytes (default: 3, less in a small ring)", .max = 15 },
+	SAMPLING_ROWS(struct record_values, sampling),
 	{ 0, "clock", "CLOCK", OPTION_CHOICE, AT(clock_host),
 	  "insn: counted instructions (default); host: the machine's time",
 	  .choices = clocks },
 	{ 'c', "backend", "NAME", OPTION_STRING, AT(backend),
-	  "Trace unit (default: pt); see hwt list" },
+	  "Trace unit (default: pt; spe: AArch64 programs); see hwt list" },
 	{ 0, "host", "KIND", OPTION_STRING, AT(host),
 	  "embedded or kernel (default: the best there is)" },
 	{ 0, "qemu", "FILE", OPTION_STRING, AT(qemu), "This QEMU instead of PATH's" },
@@ -211,6 +215,8 @@ static int record_target(const struct record_values *v, struct hwt_host *host,
 	cpu_set_t cpus;
 	int err, status;
 
+	if (sampling_config(&v->sampling, v->tsc, &options.spe))
+		return EXIT_RECORD_FAILED;
 	if (host_filters(&v->images, &v->functions, "-C", v->cpus, filters, &options.nfilters))
 		return EXIT_RECORD_FAILED;
 	if (v->cpus) {

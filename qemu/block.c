@@ -367,6 +367,8 @@ static struct block_info *translate(struct qemu_plugin_tb *tb)
 	place(b, &l);
 	if (vtu.flags & VTU_F_LOG)
 		execlog_translate(tb, l.n);
+	if (vtu.unit->translate)
+		vtu.unit->translate(tb, l.n);
 	if (b->flags & R_CUT)
 		qemu_plugin_register_vcpu_insn_exec_cb(
 			qemu_plugin_tb_get_insn(tb, l.n - 1), vcpu_reached,

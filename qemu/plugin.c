@@ -25,7 +25,8 @@ struct plugin vtu = {
 };
 
 static const struct guest_arch *const guests[] = {&guest_x86_64, &guest_aarch64};
-static const struct unit_ops *const units[] = {&unit_pt, &unit_coresight, &unit_feed};
+static const struct unit_ops *const units[] = {&unit_pt, &unit_coresight, &unit_spe,
+					       &unit_feed};
 
 static void say(const char *fmt, va_list ap)
 {

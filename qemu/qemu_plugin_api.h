@@ -36,8 +36,17 @@ enum qemu_plugin_cb_flags {
 	QEMU_PLUGIN_CB_RW_REGS,
 };
 
+enum qemu_plugin_mem_rw {
+	QEMU_PLUGIN_MEM_R = 1,
+	QEMU_PLUGIN_MEM_W,
+	QEMU_PLUGIN_MEM_RW,
+};
+
 typedef void (*qemu_vcpu_cb)(qemu_plugin_id_t id, unsigned int vcpu);
 typedef void (*qemu_udata_cb)(unsigned int vcpu, void *udata);
+typedef uint32_t qemu_plugin_meminfo_t;
+typedef void (*qemu_mem_cb)(unsigned int vcpu, qemu_plugin_meminfo_t info,
+			    uint64_t vaddr, void *udata);
 typedef void (*qemu_simple_cb)(qemu_plugin_id_t id);
 typedef void (*qemu_atexit_cb)(qemu_plugin_id_t id, void *udata);
 typedef void (*qemu_trans_cb)(qemu_plugin_id_t id, struct qemu_plugin_tb *tb);
@@ -62,6 +71,11 @@ void qemu_plugin_register_vcpu_tb_exec_cb(struct qemu_plugin_tb *tb, qemu_udata_
 void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn *insn,
 					    qemu_udata_cb cb,
 					    enum qemu_plugin_cb_flags flags, void *udata);
+void qemu_plugin_register_vcpu_mem_cb(struct qemu_plugin_insn *insn, qemu_mem_cb cb,
+				      enum qemu_plugin_cb_flags flags,
+				      enum qemu_plugin_mem_rw rw, void *udata);
+unsigned int qemu_plugin_mem_size_shift(qemu_plugin_meminfo_t info);
+bool qemu_plugin_mem_is_store(qemu_plugin_meminfo_t info);
 void qemu_plugin_register_vcpu_syscall_cb(qemu_plugin_id_t id, qemu_syscall_cb cb);
 void qemu_plugin_register_vcpu_syscall_ret_cb(qemu_plugin_id_t id, qemu_sysret_cb cb);
 void qemu_plugin_register_flush_cb(qemu_plugin_id_t id, qemu_simple_cb cb);

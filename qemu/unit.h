@@ -16,6 +16,7 @@
 #include "../vtu/window.h"
 
 struct vcpu;
+struct qemu_plugin_tb;
 
 /* A privilege level and address space, and the next instruction there. */
 struct unit_place {
@@ -47,6 +48,8 @@ struct unit_ops {
 	int (*write)(struct vcpu *v, uint32_t reg, uint64_t value);
 	/* Does it want to be fed? */
 	bool (*tracing)(const struct vcpu *v);
+	/* A block of n instructions is translated: for callbacks of its own; or NULL. */
+	void (*translate)(struct qemu_plugin_tb *tb, size_t n);
 	/* n instructions of r retired, the next is at `next`; not a whole RUN_FAR. */
 	void (*run)(struct vcpu *v, const struct run *r, uint32_t n, uint64_t next);
 	/* All of r retired, its last one calls the kernel. */
@@ -66,7 +69,7 @@ struct unit_ops {
 	uint64_t (*insns)(const struct vcpu *v);
 };
 
-extern const struct unit_ops unit_pt, unit_coresight, unit_feed;
+extern const struct unit_ops unit_pt, unit_coresight, unit_spe, unit_feed;
 
 /* What the unit asks of its surroundings; ctx is the vCPU. */
 void *unit_memory(void *ctx, uint64_t addr, uint64_t len);

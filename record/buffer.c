@@ -23,10 +23,14 @@
 static int give_back(struct buffer *b)
 {
 	struct pt_svc_buf pt = { .buf_id = (int)b->tid, .tail = b->tail };
+	struct arm_spe_svc_buf2 spe = { .buf_id = (int)b->tid, .tail = b->tail };
 	struct hwt_svc_buf svc = {
 		.data = &pt, .data_size = sizeof(pt), .data_version = PT_SVC_BUF_VERSION,
 	};
 	int err;
+
+	if (recorder_samples(b->ctx->r))
+		svc = (struct hwt_svc_buf){ &spe, sizeof(spe), ARM_SPE_SVC_BUF_VERSION2 };
 
 	if (b->ctx->r->opt->ring)
 		return 0;
@@ -100,9 +104,11 @@ int buffer_open(struct context *ctx, uint32_t tid)
 
 int buffer_head(struct buffer *b, uint64_t *head)
 {
-	struct hwt_bufptr_get get = { .data = head };
+	struct hwt_position_get get = { 0 };
+	int err = hwt_dev_ioctl(b->dev, HWT_IOC_POSITION_GET, &get);
 
-	return hwt_dev_ioctl(b->dev, HWT_IOC_BUFPTR_GET, &get);
+	*head = get.head;
+	return err;
 }
 
 /* Writes [b->tail, head), in two pieces where it wraps. */

@@ -98,24 +98,37 @@ static uint32_t pauses(const struct recorder *r)
 	       (r->opt->follow ? HWT_PAUSE_FORK : 0);
 }
 
-int context_configure(struct context *ctx)
+static void pt_configuration(struct context *ctx, struct pt_cpu_config2 *config,
+			     struct hwt_set_config2 *set)
 {
 	bool few = ctx->nranges <= PT_IP_FILTER_MAX_RANGES;
-	struct pt_cpu_config2 config = { .first = ctx->r->opt->config };
-	struct hwt_set_config2 set = {
-		.pause = pauses(ctx->r),
-		.config_version = few ? PT_CONFIG_VERSION : PT_CONFIG_VERSION2,
-		.config = (uintptr_t)&config,
-		.config_size = few ? sizeof(config.first) : sizeof(config),
-	};
 	struct ipf_range *range;
-	int i, err;
+	int i;
 
-	config.first.nranges = ctx->nranges;
+	*config = (struct pt_cpu_config2){ .first = ctx->r->opt->config };
+	config->first.nranges = ctx->nranges;
 	for (i = 0; i < ctx->nranges; i++) {
-		range = i < PT_IP_FILTER_MAX_RANGES ? &config.first.ip_ranges[i] :
-			&config.more[i - PT_IP_FILTER_MAX_RANGES];
+		range = i < PT_IP_FILTER_MAX_RANGES ? &config->first.ip_ranges[i] :
+			&config->more[i - PT_IP_FILTER_MAX_RANGES];
 		*range = ctx->ranges[i];
+	}
+	set->config_version = few ? PT_CONFIG_VERSION : PT_CONFIG_VERSION2;
+	set->config = (uintptr_t)config;
+	set->config_size = few ? sizeof(config->first) : sizeof(*config);
+}
+
+int context_configure(struct context *ctx)
+{
+	struct hwt_set_config2 set = { .pause = pauses(ctx->r) };
+	struct pt_cpu_config2 pt;
+	int err;
+
+	if (recorder_samples(ctx->r)) {
+		set.config_version = ARM_SPE_CONFIG_VERSION2;
+		set.config = (uintptr_t)&ctx->r->opt->spe;
+		set.config_size = sizeof(ctx->r->opt->spe);
+	} else {
+		pt_configuration(ctx, &pt, &set);
 	}
 	err = hwt_dev_ioctl(ctx->dev, HWT_IOC_SET_CONFIG2, &set);
 	if (err == -EOPNOTSUPP)

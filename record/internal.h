@@ -145,6 +145,9 @@ void target_let_run(struct recorder *r);
 int existing_maps(struct context *ctx, const struct hwt_rec *like);
 int existing_thread(struct context *ctx, const struct hwt_rec *like, uint32_t tid);
 
+/* Of samples instead of flow? */
+bool recorder_samples(const struct recorder *r);
+
 /* buffer.c: opens and maps the node of a thread. -errno. */
 int buffer_open(struct context *ctx, uint32_t tid);
 struct buffer *buffer_find(struct context *ctx, uint32_t tid);

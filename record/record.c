@@ -58,6 +58,11 @@ static uint64_t rtit_ctl_of(const struct pt_cpu_config *c)
 	return ctl | (uint64_t)c->psb_freq << PT_CTL_PSBFREQ_SHIFT;
 }
 
+bool recorder_samples(const struct recorder *r)
+{
+	return !strcmp(r->opt->backend, "spe");
+}
+
 static int find_backend(struct recorder *r)
 {
 	uint32_t i;
@@ -77,6 +82,9 @@ static int find_backend(struct recorder *r)
 				     r->opt->backend);
 	if (r->opt->ring && !(r->query.flags & HWT_QUERY_RING))
 		return recorder_fail(r, -EOPNOTSUPP, "backend '%s' has no ring mode",
+				     r->opt->backend);
+	if (r->opt->nfilters && recorder_samples(r))
+		return recorder_fail(r, -EOPNOTSUPP, "backend '%s' has no address filters",
 				     r->opt->backend);
 	return 0;
 }

@@ -49,7 +49,7 @@ struct record_images {
 
 struct record_options {
 	struct hwt_host	*host;
-	const char	*backend;	/* "pt" */
+	const char	*backend;	/* "pt", "spe" */
 	const char	*output;	/* perf.data path; NULL: none */
 	const char	*raw;		/* hwt(8) -r -w: bare trace, no perf.data */
 	uint32_t	raw_thread;	/* whose: a tid, or an index (0: the first) */
@@ -59,7 +59,8 @@ struct record_options {
 	int		ready_fd;	/* a byte once START took effect; -1 none */
 	const struct record_filter *filters;
 	int		nfilters;
-	struct pt_cpu_config config;	/* without ranges */
+	struct pt_cpu_config config;	/* "pt": without ranges */
+	struct arm_spe_config2 spe;	/* "spe" */
 	struct record_images images;
 	const char	*path;		/* program, or NULL: */
 	char *const	*argv;

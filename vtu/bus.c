@@ -7,6 +7,7 @@
 #include <errno.h>
 #endif
 #include "../hw/pt.h"
+#include "../hw/spe.h"
 
 static struct vtu_bus *to_vtu(struct hwt_bus *bus)
 {
@@ -40,6 +41,11 @@ static void ring(struct vtu_bus *vb, struct vtu_block *b)
 int vtu_reg_offset_coresight(uint32_t reg)
 {
 	return reg < VTU_REGS && !(reg & 3) ? (int)reg : -1;
+}
+
+int vtu_reg_offset_spe(uint32_t reg)
+{
+	return SPE_REG_VALID(reg) ? (int)SPE_REG_INDEX(reg) * 8 : -1;
 }
 
 /* Rings the doorbell if commands wait. Only the holder of the block calls it. */

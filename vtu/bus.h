@@ -28,6 +28,8 @@ struct vtu_bus {
 int vtu_reg_offset_pt(uint32_t reg);
 /* CoreSight: as vtu/window.h has its components; words. */
 int vtu_reg_offset_coresight(uint32_t reg);
+/* SPE: the register at SPE_REG_INDEX * 8. */
+int vtu_reg_offset_spe(uint32_t reg);
 
 /* Hosts that wrap some of them. */
 extern const struct hwt_bus_ops vtu_bus_ops;

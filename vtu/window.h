@@ -272,7 +272,7 @@ struct vtu_block {
 	uint8_t		payload[VTU_PAYLOAD] __attribute__((aligned(4096)));
 	/*
 	 * Registers, laid out as the architecture does.  PT: MSR number n at
-	 * (n - 0x560) * 8.
+	 * (n - 0x560) * 8; SPE: by the lowest bit of CRm and op2 of the encoding.
 	 */
 	uint8_t		regs[VTU_REGS] __attribute__((aligned(4096)));
 };

@@ -82,6 +82,9 @@ static int spe_buffer_init(struct hwt_buffer *b)
 {
 	struct spe_save *s;
 
+	/* The program's unit is another one. */
+	if (!spe_pmsidr(b->backend))
+		return -ENXIO;
 	if (b->bufsize % (2 * HWT_PAGE_SIZE) || (!physical(b) && !b->pages->kva))
 		return -EINVAL;
 	s = hwt_alloc(sizeof(*s), HWT_MAY_SLEEP);

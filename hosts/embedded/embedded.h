@@ -91,7 +91,7 @@ struct technology {
 	int		(*reg_offset)(uint32_t reg);
 	bool		words;		/* its registers have 32 bits */
 };
-#define NTECHNOLOGIES	2
+#define NTECHNOLOGIES	3
 
 struct trace_unit {
 	union {

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "../../backends/pt/pt_backend.h"
+#include "../../backends/spe/spe_backend.h"
 #include "../../vtu/launch.h"
 
 static void init_pt(struct trace_unit *u)
@@ -21,11 +22,18 @@ static void init_coresight(struct trace_unit *u)
 	cs_backend_init(&u->cs, &u->bus.bus, &path);
 }
 
+static void init_spe(struct trace_unit *u)
+{
+	spe_backend_init(&u->backend, &u->bus.bus);
+}
+
 static const struct technology table[NTECHNOLOGIES] = {
 	{"pt", VTU_UNIT_PT, EM_X86_64, "virtual Intel PT unit (QEMU)", init_pt,
 	 vtu_reg_offset_pt, false},
 	{"coresight", VTU_UNIT_CORESIGHT, EM_AARCH64, "virtual CoreSight unit (QEMU)",
 	 init_coresight, vtu_reg_offset_coresight, true},
+	{"spe", VTU_UNIT_SPE, EM_AARCH64, "virtual Arm SPE unit (QEMU; latencies are a model's)",
+	 init_spe, vtu_reg_offset_spe, false},
 };
 
 const struct technology *technology_for(unsigned int elf, const char *backend)

@@ -16,6 +16,7 @@
 #include <hwt/hwt.h>
 #include <hwt/hwt_ext.h>
 #include <hwt/pt.h>
+#include <hwt/spe.h>
 
 /* What follows is what the shared library exports. */
 #pragma GCC visibility push(default)

@@ -614,8 +614,8 @@ static int dispatch(struct hwt_dev *dev, unsigned long request, void *arg)
 		return 0;
 	case HWT_IOC_RECORD_GET2:
 		return do_records(dev->ctx, arg);
-	case HWT_IOC_BUFPTR_GET:
-		*((struct hwt_bufptr_get *)arg)->data = dev->buffer->head;
+	case HWT_IOC_POSITION_GET:
+		((struct hwt_position_get *)arg)->head = dev->buffer->head;
 		return dev->buffer->dead ? -ESRCH : 0;
 	case HWT_IOC_KERNEL_READ:
 		return do_kernel_read(h, arg);
