@@ -1,28 +1,36 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "memlog.h"
 
+#include <stdlib.h>
+
 #include "addrlog.h"
 
-static __thread struct addrlog file;
-static __thread bool open_failed, is_open;
+/* The calling thread's file; by a pointer: the emulator has little static TLS. */
+static __thread struct addrlog *file;
 static __thread int opened_by;	/* a forked child has a file of its own */
+static __thread bool failed;
+
+static bool open_file(unsigned int index)
+{
+	if (file && opened_by == vtu.pid)
+		return true;
+	memlog_close();
+	file = malloc(sizeof(*file));
+	opened_by = vtu.pid;
+	if (file && addrlog_open(file, "mem", vtu.vcpus[index]))
+		return true;
+	free(file);
+	file = NULL;
+	return false;
+}
 
 static void on_access(unsigned int index, qemu_plugin_meminfo_t info, uint64_t vaddr,
 		      void *pc)
 {
-	if (is_open && opened_by != vtu.pid)
-		memlog_close();
-	if (open_failed)
+	if (failed)
 		return;
-	if (!is_open) {
-		opened_by = vtu.pid;
-		is_open = addrlog_open(&file, "mem", vtu.vcpus[index]);
-		open_failed = !is_open;
-		if (open_failed)
-			return;
-	}
-	open_failed = !addrlog_append(&file, (uint64_t)(uintptr_t)pc) ||
-		      !addrlog_append(&file, vaddr);
+	failed = !open_file(index) || !addrlog_append(file, (uint64_t)(uintptr_t)pc) ||
+		 !addrlog_append(file, vaddr);
 }
 
 void memlog_translate(struct qemu_plugin_tb *tb, size_t n)
@@ -40,7 +48,8 @@ void memlog_translate(struct qemu_plugin_tb *tb, size_t n)
 
 void memlog_close(void)
 {
-	if (is_open)
-		addrlog_close(&file);
-	is_open = false;
+	if (file)
+		addrlog_close(file);
+	free(file);
+	file = NULL;
 }

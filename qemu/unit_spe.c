@@ -201,7 +201,7 @@ static void skip(struct vcpu *v, uint32_t n)
 	side(v)->unit.ops += n;
 }
 
-static void flush(struct vcpu *v)
+static void flush(struct vcpu *v, bool hook)
 {
 	spe_unit_flush(&side(v)->unit);
 }

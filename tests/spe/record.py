@@ -1,0 +1,196 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""Recordings of an AArch64 program hold what it executed and accessed.
+
+usage: record.py HWT PROGRAM
+The plugin's own logs tell: log.PID.TID, every retired instruction; mem.PID.TID,
+every access as the instruction's address and the data's.
+"""
+import array
+import glob
+import json
+import os
+import struct
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "e2e"))
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "e2e", "behaviour"))
+from checks import Checks, in_scratch, one_line, run  # noqa: E402
+from lib import need  # noqa: E402
+
+HWT, PROGRAM = map(os.path.abspath, sys.argv[1:3])
+
+
+def log_of(path):
+    """The addresses of a log (qemu/execlog_file.h)."""
+    with open(path, "rb") as file:
+        _magic, count = struct.unpack("<QQ", file.read(16))
+        file.seek(4096)
+        words = array.array("Q")
+        words.frombytes(file.read(count * 8))
+    return words
+
+
+def samples_of(data):
+    """{tid: samples in order}, and the summary line."""
+    done = run([HWT, "script", "-i", data, "--json"], timeout=300)
+    threads, summary = {}, None
+    for line in map(json.loads, done.stdout.splitlines()):
+        if line["type"] == "summary":
+            summary = line
+        else:
+            threads.setdefault(line["tid"], []).append(line)
+    return threads, summary, done
+
+
+def record(name, *options, args=()):
+    os.mkdir(name)
+    data = os.path.join(name, "hwt.data")
+    done = run([HWT, "record", "-q", "-c", "spe", "-o", data, "--exec-log", name, *options,
+                "--", PROGRAM, *args], timeout=600)
+    return data, done
+
+
+def ip(sample):
+    return int(sample["at"]["ip"], 16)
+
+
+def check_against_logs(checks, name, threads):
+    """Every sampled address is one that the thread executed, or accessed there."""
+    logs = {int(path.rsplit(".", 1)[1]): log_of(path)
+            for path in glob.glob(os.path.join(name, "log.*.*"))}
+    checks.that(f"{name}: each thread with samples has a log", set(threads) <= set(logs))
+    for tid, samples in threads.items():
+        executed = set(logs[tid])
+        pairs = log_of(glob.glob(os.path.join(name, f"mem.*.{tid}"))[0])
+        accessed = set(zip(pairs[::2], pairs[1::2]))
+        strange = [s for s in samples if ip(s) not in executed]
+        checks.that(f"{name}: thread {tid} executed them", not strange, strange[:2])
+        data = [s for s in samples if "address" in s]
+        strange = [s for s in data if (ip(s), int(s["address"], 16)) not in accessed]
+        checks.that(f"{name}: thread {tid} accessed them", data and not strange, strange[:2])
+        loads = [s for s in samples if s["type"] in ("load", "store")]
+        checks.equal(f"{name}: loads and stores have addresses", len(loads), len(data))
+    return logs
+
+
+def check_interval(checks):
+    """Without jitter it is exactly every n-th instruction; a branch goes where it went."""
+    data, done = record("plain", "--interval", "256", "--no-jitter")
+    checks.equal("plain: the program's own output", (done.returncode, done.stderr), (0, ""))
+    threads, summary, script = samples_of(data)
+    checks.equal("plain: script", script.returncode, 0)
+    checks.equal("plain: counted", summary["summary"]["samples"],
+                 sum(map(len, threads.values())))
+    checks.that("plain: says whose figures they are", summary["modelled"])
+    logs = check_against_logs(checks, "plain", threads)
+    (tid, samples), = threads.items()
+    log = logs[tid]
+    # What was in flight when the next one was due is missing, and nothing else.
+    at = {}
+    position = -1
+    for sample in samples:
+        position += 256
+        while position < len(log) and log[position] != ip(sample):
+            position += 256
+        at[position] = sample
+    checks.that("plain: every 256th instruction", position < len(log), position, len(log))
+    checks.that("plain: few collisions", len(samples) > 0.9 * (len(log) // 256),
+                len(samples), len(log))
+    wrong = [s for p, s in at.items() if "to" in s and p + 1 < len(log) and
+             int(s["to"]["ip"], 16) != log[p + 1]]
+    checks.that("plain: branches go where they went", not wrong, wrong[:2])
+    kinds = {s["type"] for s in samples}
+    checks.that("plain: all kinds of operations",
+                {"load", "store", "branch", "not-taken", "other"} <= kinds, kinds)
+    words = " ".join(s["operation"] for s in samples)
+    checks.that("plain: indirect and conditional branches",
+                "B COND" in words and "B IND" in words)
+    again, _ = record("again", "--interval", "256", "--no-jitter")
+    repeated, _, _ = samples_of(again)
+    repeated, = repeated.values()
+    checks.equal("plain: the same samples again",
+                 [(s["type"], s["latency"]) for s in repeated],
+                 [(s["type"], s["latency"]) for s in samples])
+    return data, samples
+
+
+def check_filters(checks):
+    cases = {
+        "loads": (["--types", "load"], lambda s: s["type"] == "load"),
+        "branches": (["--types", "branch"], lambda s: s["type"] in ("branch", "not-taken")),
+        "refills": (["--events", "8"], lambda s: int(s["event_bits"], 16) & 8),
+        "no-access": (["--no-events", "4"], lambda s: not int(s["event_bits"], 16) & 4),
+        "slow": (["--latency", "10"], lambda s: s["latency"] >= 10),
+    }
+    for name, (options, passes) in cases.items():
+        data, done = record(name, "--interval", "512", *options)
+        threads, _, _ = samples_of(data)
+        samples = [s for each in threads.values() for s in each]
+        wrong = [s for s in samples if not passes(s)]
+        checks.that(f"{name}: only those", done.returncode == 0 and samples and not wrong,
+                    done.stderr, len(samples), wrong[:2])
+        check_against_logs(checks, name, threads)
+    info = run([HWT, "info", "-i", "slow/hwt.data", "--json"])
+    recording = json.loads(info.stdout)["recording"]
+    checks.equal("info: what was asked for", (recording["interval"], recording["pmslatfr"]),
+                 (512, 10))
+
+
+def check_threads(checks):
+    """Two threads, and halves of two pages each that fill up many times."""
+    data, done = record("threads", "--interval", "256", "-b", "16K", args=["2"])
+    checks.equal("threads: recorded", (done.returncode, done.stderr), (0, ""))
+    threads, summary, script = samples_of(data)
+    checks.equal("threads: two", len(threads), 2)
+    checks.equal("threads: nothing is lost", (script.returncode, summary["summary"]["gaps"],
+                                              summary["summary"]["errors"]), (0, 0, 0))
+    checks.that("threads: more than the buffer", summary["summary"]["bytes"] > 32 << 10)
+    check_against_logs(checks, "threads", threads)
+    words = " ".join(s["operation"] for each in threads.values() for s in each)
+    checks.that("threads: atomics or exclusives", " AT" in words or " EXCL" in words)
+
+
+def check_refusals(checks):
+    done = run([HWT, "record", "-c", "spe", "/bin/true"])
+    checks.that("an x86-64 program has no SPE", one_line(done, 125, "/bin/true"), done.stderr)
+    done = run([HWT, "record", "-c", "spe", "--interval", "1000", PROGRAM])
+    checks.that("interval", one_line(done, 125, "multiple of 256"), done.stderr)
+    done = run([HWT, "record", "-c", "spe", "--types", "walk", PROGRAM])
+    checks.that("types", one_line(done, 125, "walk"), done.stderr)
+    done = run([HWT, "record", "-c", "spe", "--ring", PROGRAM])
+    checks.that("ring", one_line(done, 125, "ring"), done.stderr)
+    done = run([HWT, "record", "-c", "spe", "-f", "main", PROGRAM])
+    checks.that("filter", one_line(done, 125, "filter"), done.stderr)
+    done = run([HWT, "calls", "-i", "plain/hwt.data"])
+    checks.that("no calls", one_line(done, 1, "samples"), done.stderr)
+
+
+def check_report(checks, data, samples):
+    done = run([HWT, "report", "-i", data, "--json"])
+    report = json.loads(done.stdout)
+    checks.equal("report: all samples", sum(f["samples"] for f in report["functions"]),
+                 len(samples))
+    names = {f["name"] for f in report["functions"]}
+    checks.that("report: functions by name", {"compare", "work"} <= names, names)
+    text = run([HWT, "report", "-i", data]).stdout
+    checks.that("report: says whose figures they are", "model's figures" in text)
+    done = run([sys.executable, os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                                             "perf.py"), HWT, "--recording", data],
+               timeout=600)
+    checks.that("perf reads the same", done.returncode in (0, 77), done.stdout, done.stderr)
+
+
+def main():
+    need("qemu-aarch64")
+    checks = Checks()
+    with in_scratch():
+        data, samples = check_interval(checks)
+        check_filters(checks)
+        check_threads(checks)
+        check_refusals(checks)
+        check_report(checks, os.path.abspath(data), samples)
+    checks.finish()
+
+
+main()
