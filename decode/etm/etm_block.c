@@ -21,7 +21,8 @@ static bool grow(struct etm_blocks *b)
 		return false;
 	for (i = 0; b->hash && i <= b->mask; i++) {
 		for (e = b->hash[i]; e; e = next) {
-			struct etm_range r = {e->b.ip, e->b.end, e->b.ninsn, e->b.kind};
+			struct etm_range r = {
+				.start = e->b.ip, .end = e->b.end, .kind = e->b.kind};
 			uint32_t slot = hash_of(&r) & (room - 1);
 
 			next = e->next;
@@ -71,6 +72,30 @@ static uint64_t direct_target(uint32_t insn, uint64_t ip)
 	return 0;
 }
 
+/* Branches, ERET and ISB: each would have an atom of its own. */
+static bool is_p0(uint32_t insn, uint64_t ip)
+{
+	return direct_target(insn, ip) || (insn & 0xfe000000) == 0xd6000000 ||
+	       (insn & 0xfffff0ff) == 0xd50330df;
+}
+
+/* But its last one. */
+static bool has_p0(struct etm_decoder *d, const struct etm_range *r)
+{
+	uint32_t i, insn;
+
+	for (i = 0; i + 1 < r->ninsn; i++)
+		if (insn_at(d, r->start + 4 * (uint64_t)i, &insn) &&
+		    is_p0(insn, r->start + 4 * (uint64_t)i))
+			return true;
+	return false;
+}
+
+bool etm_block_overrun(const struct trace_block *b)
+{
+	return ((const struct etm_block *)b)->overrun;
+}
+
 static struct etm_block *block_make(struct etm_decoder *d, const struct etm_range *r)
 {
 	struct etm_block *e = calloc(1, sizeof(*e));
@@ -90,6 +115,7 @@ static struct etm_block *block_make(struct etm_decoder *d, const struct etm_rang
 	e->b.id = d->blocks.n++;
 	if (r->kind >= BLOCK_JCC && r->kind <= BLOCK_CALL && insn_at(d, e->b.last, &insn))
 		e->b.target = direct_target(insn, e->b.last);
+	e->overrun = r->a64 && has_p0(d, r);
 	e->all = d->blocks.all;
 	d->blocks.all = e;
 	return e;

@@ -35,15 +35,19 @@ static int attach_code(struct etm_decoder *d)
 static int open_tree(struct etm_decoder *d)
 {
 	unsigned char id = 0;
+	ocsd_err_t err;
 
 	d->tree = ocsd_create_dcd_tree(OCSD_TRC_SRC_SINGLE, 0);
 	if (d->tree == C_API_INVALID_TREE_HANDLE)
 		return -ENOMEM;
 	if (etm_create(d->tree, &d->config.source, OCSD_CREATE_FLG_FULL_DECODER, &id))
 		return -EINVAL;
-	if (ocsd_dt_set_gen_elem_outfn(d->tree, etm_element, d) != OCSD_OK ||
-	    ocsd_dt_attach_packet_callback(d->tree, id, OCSD_C_API_CB_PKT_MON,
-					   etm_monitor, d) != OCSD_OK)
+	if (ocsd_dt_set_gen_elem_outfn(d->tree, etm_element, d) != OCSD_OK)
+		return -EINVAL;
+	err = ocsd_dt_attach_packet_callback(d->tree, id, OCSD_C_API_CB_PKT_MON,
+					     etm_monitor, d);
+	/* OpenCSD 1.3 has none for ETE: sync points and skipped bytes are not told. */
+	if (err != OCSD_OK && !d->config.source.ete)
 		return -EINVAL;
 	return attach_code(d);
 }
@@ -121,29 +125,56 @@ static void reset(struct etm_decoder *d)
 	ocsd_dt_process_data(d->tree, OCSD_OP_RESET, 0, 0, NULL, &used);
 	d->synced = false;
 	d->cid_known = false;
+	d->pop_pending = false;
+	d->stack = 0;
+}
+
+/*
+ * At a packet's header: would OpenCSD take a target from its empty return stack?
+ * An exception that follows ERET has none; others are damage.
+ */
+static bool guard(const struct etm_decoder *d, uint8_t header)
+{
+	return d->pop_pending && d->at_header && header == ETM4_EXCEPTION &&
+	       d->config.source.configr & TRCCONFIGR_RS &&
+	       (!d->stack || d->eret_pending);
+}
+
+/* Gives up what was decoded so far, at `offset`; goes on at the next A-sync. */
+static void give_up(struct etm_decoder *d, enum trace_gap why, uint64_t offset)
+{
+	etm_error(d, why, offset);
+	reset(d);
 }
 
 /* n bytes of the source, which are at `offset` in what was fed. */
 static void process(struct etm_decoder *d, uint64_t offset, const uint8_t *bytes, size_t n)
 {
+	bool rs = d->config.source.configr & TRCCONFIGR_RS;
 	ocsd_datapath_resp_t resp;
-	uint32_t used;
+	uint32_t used, none;
+	size_t k;
 
 	while (n && !d->nomem) {
+		if (guard(d, *bytes))
+			give_up(d, TRACE_ERR_RETURN, offset);
+		/* Byte by byte there, so that each header is seen before it is taken. */
+		k = d->pop_pending && rs ? 1 : n;
+		d->at_header = false;
 		used = 0;
-		resp = ocsd_dt_process_data(d->tree, OCSD_OP_DATA, offset, n, bytes, &used);
-		if (used > n)
-			used = n;
+		resp = ocsd_dt_process_data(d->tree, OCSD_OP_DATA, offset, k, bytes, &used);
+		if (used > k)
+			used = k;
+		/* Elements were held up behind an indirect branch: the packet's others. */
+		while (OCSD_DATA_RESP_IS_WAIT(resp))
+			resp = ocsd_dt_process_data(d->tree, OCSD_OP_FLUSH, 0, 0, NULL,
+						    &none);
 		if (OCSD_DATA_RESP_IS_FATAL(resp)) {
 			if (d->nomem)
 				return;
-			etm_error(d, last_error(), offset + used);
-			reset(d);
+			give_up(d, last_error(), offset + used);
 			/* It may have failed at the first byte. */
 			used += !used;
-		} else if (OCSD_DATA_RESP_IS_WAIT(resp)) {
-			ocsd_dt_process_data(d->tree, OCSD_OP_FLUSH, 0, 0, NULL, &used);
-			return;
 		}
 		offset += used;
 		bytes += used;
@@ -154,16 +185,17 @@ static void process(struct etm_decoder *d, uint64_t offset, const uint8_t *bytes
 /* Some of what was fed. */
 static void step(struct etm_decoder *d)
 {
-	uint8_t data[CS_FRAME], id = d->config.source.traceidr & TRCTRACEIDR_MASK;
-	size_t n = d->nbytes < CHUNK ? d->nbytes : CHUNK, got;
+	uint8_t id = d->config.source.traceidr & TRCTRACEIDR_MASK;
+	size_t n = d->nbytes < CHUNK ? d->nbytes : CHUNK, got, i;
+	struct etm_segment seg[ETM_FRAME_SEGMENTS];
 	const uint8_t *bytes = d->bytes;
-	uint64_t at;
 
 	if (d->config.formatted) {
-		got = etm_frames_take(&d->frames, id, bytes, &n, data, &at);
+		got = etm_frames_take(&d->frames, id, bytes, &n, seg);
 		d->bytes += n;
 		d->nbytes -= n;
-		process(d, got ? at : 0, data, got);
+		for (i = 0; i < got; i++)
+			process(d, seg[i].offset, seg[i].bytes, seg[i].n);
 		return;
 	}
 	d->bytes += n;
@@ -207,6 +239,8 @@ int etm_decoder_next(struct etm_decoder *d, struct trace_event *ev, int max)
 	if (d->nomem)
 		return -ENOMEM;
 	n = d->n - d->head < (uint32_t)max ? d->n - d->head : (uint32_t)max;
+	if (!n)
+		return 0;
 	memcpy(ev, d->queue + d->head, n * sizeof(*ev));
 	d->head += n;
 	return n;

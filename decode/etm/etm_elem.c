@@ -4,6 +4,8 @@
 #include <string.h>
 #include "etm_priv.h"
 
+#define RETURN_STACK	16		/* entries that OpenCSD keeps */
+
 void etm_push(struct etm_decoder *d, const struct trace_event *ev)
 {
 	struct trace_event *queue;
@@ -97,7 +99,8 @@ void etm_flow_end(struct etm_decoder *d)
 	d->flow = false;
 }
 
-void etm_error(struct etm_decoder *d, enum trace_gap error, uint64_t offset)
+/* The flow is lost; the packets are in order. */
+static void flow_error(struct etm_decoder *d, enum trace_gap error, uint64_t offset)
 {
 	struct trace_event ev = stamped(d, (struct trace_event){
 		.type = TRACE_ERROR, .error = error, .offset = offset});
@@ -106,6 +109,11 @@ void etm_error(struct etm_decoder *d, enum trace_gap error, uint64_t offset)
 	etm_flow_end(d);
 	gap_out(d, offset);
 	etm_push(d, &ev);
+}
+
+void etm_error(struct etm_decoder *d, enum trace_gap error, uint64_t offset)
+{
+	flow_error(d, error, offset);
 	d->synced = false;
 }
 
@@ -164,6 +172,10 @@ static void run_begin(struct etm_decoder *d, const struct etm_range *r, uint8_t 
 		d->nomem = true;
 		return;
 	}
+	if (etm_block_overrun(b)) {
+		flow_error(d, TRACE_ERR_FUP, offset);
+		return;
+	}
 	run_out(d, r->start);
 	d->run = stamped(d, (struct trace_event){
 		.type = TRACE_RUN,
@@ -179,7 +191,7 @@ static void run_begin(struct etm_decoder *d, const struct etm_range *r, uint8_t 
 
 static void range(struct etm_decoder *d, const ocsd_generic_trace_elem *e, uint64_t offset)
 {
-	struct etm_range r = {.start = e->st_addr};
+	struct etm_range r = {.start = e->st_addr, .a64 = e->isa == ocsd_isa_aarch64};
 	uint8_t entry = 0, flags = 0;
 	uint64_t n = e->num_instr_range;
 
@@ -224,7 +236,8 @@ static void range(struct etm_decoder *d, const ocsd_generic_trace_elem *e, uint6
 static void run_is_call(struct etm_decoder *d)
 {
 	const struct trace_block *b = d->run.block;
-	struct etm_range r = {b->ip, b->end, b->ninsn, BLOCK_SYSCALL};
+	struct etm_range r = {.start = b->ip, .end = b->end, .ninsn = b->ninsn,
+			      .kind = BLOCK_SYSCALL, .a64 = true};
 
 	b = etm_block_get(d, &r);
 	if (!b) {
@@ -331,17 +344,35 @@ static void context(struct etm_decoder *d, const ocsd_generic_trace_elem *e,
 	push(d, TRACE_PIP, 0, d->cid, offset);
 }
 
+/* Follows OpenCSD's return stack; true: an indirect branch waits for its target. */
+static bool stack_follow(struct etm_decoder *d, const ocsd_generic_trace_elem *e)
+{
+	bool link = e->last_i_subtype == OCSD_S_INSTR_BR_LINK && e->last_instr_exec;
+
+	if (d->pop_pending)
+		d->stack -= d->stack > 0;
+	if (link)
+		d->stack += d->stack < RETURN_STACK;
+	d->pop_pending = e->last_i_type == OCSD_INSTR_BR_INDIRECT && e->last_instr_exec;
+	d->eret_pending = d->pop_pending && e->last_i_subtype == OCSD_S_INSTR_V8_ERET;
+	return d->pop_pending;
+}
+
 ocsd_datapath_resp_t etm_element(const void *ctx, const ocsd_trc_index_t offset,
 				 const uint8_t id, const ocsd_generic_trace_elem *e)
 {
 	struct etm_decoder *d = (struct etm_decoder *)ctx;
+	bool wait = false;
 
 	d->walked = 0;
 	switch (e->elem_type) {
 	case OCSD_GEN_TRC_ELEM_INSTR_RANGE:
+		wait = stack_follow(d, e) && d->config.source.configr & TRCCONFIGR_RS;
 		range(d, e, offset);
 		break;
 	case OCSD_GEN_TRC_ELEM_TRACE_ON:
+		d->pop_pending = false;
+		d->stack = 0;
 		trace_on(d, e, offset);
 		break;
 	case OCSD_GEN_TRC_ELEM_EXCEPTION:
@@ -373,7 +404,9 @@ ocsd_datapath_resp_t etm_element(const void *ctx, const ocsd_trc_index_t offset,
 	default:
 		push(d, TRACE_OTHER, 0, e->elem_type, offset);
 	}
-	return d->nomem ? OCSD_RESP_FATAL_SYS_ERR : OCSD_RESP_CONT;
+	if (d->nomem)
+		return OCSD_RESP_FATAL_SYS_ERR;
+	return wait ? OCSD_RESP_WAIT : OCSD_RESP_CONT;
 }
 
 void etm_monitor(const void *ctx, const ocsd_datapath_op_t op,
@@ -385,10 +418,20 @@ void etm_monitor(const void *ctx, const ocsd_datapath_op_t op,
 
 	if (op != OCSD_OP_DATA)
 		return;
+	d->at_header = true;
+	if (p->type >= ETM4_PKT_I_ADDR_CTXT_L_32IS0 && p->type <= ETM4_PKT_I_ADDR_L_64IS1)
+		d->pop_pending = false;
+	if (p->type == ETM4_PKT_I_TRACE_INFO) {
+		d->pop_pending = false;
+		d->stack = 0;
+	}
 	if (p->type == ETM4_PKT_I_NOTSYNC || (!d->synced && p->type != ETM4_PKT_I_ASYNC)) {
 		if (!d->skipped)
 			d->skipped_at = index;
 		d->skipped += size;
+	} else if (p->type == ETM4_PKT_I_BAD_SEQUENCE || p->type == ETM4_PKT_I_RESERVED ||
+		   p->type == ETM4_PKT_I_BAD_TRACEMODE) {
+		d->synced = false;
 	} else if (p->type == ETM4_PKT_I_ASYNC) {
 		d->synced = true;
 		etm_skipped_out(d);

@@ -26,12 +26,20 @@ struct etm_frames {
 void etm_frames_init(struct etm_frames *f, uint64_t offset);
 /* Bytes are missing, or what follows belongs to another recording. */
 void etm_frames_reset(struct etm_frames *f, uint64_t offset);
+/* Bytes of one source that follow each other in a frame. */
+struct etm_segment {
+	uint64_t	offset;		/* absolute, where the segment begins */
+	uint8_t		n;
+	uint8_t		bytes[CS_FRAME];
+};
+#define ETM_FRAME_SEGMENTS	8	/* at most, in a frame */
+
 /*
  * Takes bytes (at most *n, which becomes how many it took) until a frame is
- * complete.  Returns the data bytes of source `id` in it, in out[15], or 0; *at is
- * the position of the frame.  A frame that is not complete gives 0.
+ * complete.  Returns how many segments of source `id` are in it, in out[]; a frame
+ * that is not complete gives 0.
  */
 size_t etm_frames_take(struct etm_frames *f, uint8_t id, const uint8_t *bytes, size_t *n,
-		       uint8_t *out, uint64_t *at);
+		       struct etm_segment *out);
 
 #endif

@@ -98,9 +98,9 @@ static void process(struct etm_packets *p, uint64_t at, const uint8_t *bytes, si
 
 void etm_packets_feed(struct etm_packets *p, const uint8_t *bytes, size_t n)
 {
-	uint8_t data[CS_FRAME], id = p->source.traceidr & TRCTRACEIDR_MASK;
-	size_t k, got;
-	uint64_t at;
+	uint8_t id = p->source.traceidr & TRCTRACEIDR_MASK;
+	struct etm_segment seg[ETM_FRAME_SEGMENTS];
+	size_t k, got, i;
 
 	if (!p->formatted) {
 		process(p, p->offset, bytes, n);
@@ -109,9 +109,9 @@ void etm_packets_feed(struct etm_packets *p, const uint8_t *bytes, size_t n)
 	}
 	for (; n; bytes += k, n -= k) {
 		k = n;
-		got = etm_frames_take(&p->frames, id, bytes, &k, data, &at);
-		if (got)
-			process(p, at, data, got);
+		got = etm_frames_take(&p->frames, id, bytes, &k, seg);
+		for (i = 0; i < got; i++)
+			process(p, seg[i].offset, seg[i].bytes, seg[i].n);
 	}
 }
 

@@ -20,6 +20,7 @@
 
 struct etm_block {
 	struct trace_block b;
+	bool overrun;			/* has branches in it */
 	struct etm_block *next;		/* hash chain */
 	struct etm_block *all;
 };
@@ -61,6 +62,16 @@ struct etm_decoder {
 	uint32_t cid;
 	bool cid_known;
 	bool overflow_told;		/* by the unsync, not again by the trace on */
+
+	/*
+	 * What OpenCSD's return stack does, where TRCCONFIGR.RS is set: before 1.5.2 it
+	 * dies of an exception that follows an indirect branch without a target while
+	 * the stack is empty (as after ERET); see guard().
+	 */
+	bool pop_pending;		/* the last atom was an indirect branch */
+	bool eret_pending;		/* of that kind */
+	bool at_header;			/* what comes next begins a packet */
+	uint32_t stack;			/* entries */
 };
 
 /* etm_source.c: makes the decoder, or (by flags) its packet layer alone: -errno. */
@@ -72,9 +83,12 @@ struct etm_range {
 	uint64_t start, end;
 	uint32_t ninsn;
 	uint8_t kind;			/* enum block_end */
+	bool a64;
 };
 /* The block of a range; NULL: no memory. */
 const struct trace_block *etm_block_get(struct etm_decoder *d, const struct etm_range *r);
+/* Was it walked across branches that have no atoms, to an address that is not there? */
+bool etm_block_overrun(const struct trace_block *b);
 void etm_blocks_drop(struct etm_blocks *b, uint64_t addr, uint64_t len);
 void etm_blocks_free(struct etm_blocks *b);
 /* Is the instruction at ip SVC, HVC or SMC? */

@@ -1,0 +1,465 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Hand-made ETM streams over hand-made A64 code: what the unit in software never
+ * writes (speculation, ETE, damage), and cases that others got wrong.  What the
+ * decoder says is one line of text:
+ *
+ *	4000 4004	addresses of executed instructions, in hexadecimal
+ *	[on IP] [off IP] [exc NUMBER IP to TO] [gap WHY] [error WHY] [ctx ID] [time N]
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include "decode/etm/etm_decoder.h"
+#include "decode/etm/etm_frames.h"
+
+#define BASE	0x4000u
+#define SYNC	"0000000000000000000000 80 01 01 00"
+/* Trace On, then where the code begins: AArch64, EL0, non-secure. */
+#define ON	"04 85 00 20 00 00 00 00 00 00 30"
+
+struct stream {
+	uint8_t b[4096];
+	size_t n;
+	struct etm_source source;
+	bool formatted;
+};
+
+static struct stream s;
+
+static const uint32_t code[] = {
+	/* 4000 */ 0xd503201f,		/* nop */
+	/* 4004 */ 0x94000003,		/* bl 4010 */
+	/* 4008 */ 0xd4000001,		/* svc #0 */
+	/* 400c */ 0x17fffffd,		/* b 4000 */
+	/* 4010 */ 0xd503201f,		/* nop */
+	/* 4014 */ 0x54000040,		/* b.eq 401c */
+	/* 4018 */ 0xd65f03c0,		/* ret */
+	/* 401c */ 0xd61f0200,		/* br x16 */
+	/* 4020 */ 0xd503201f,		/* nop */
+	/* 4024 */ 0xd69f03e0,		/* eret */
+	/* 4028 */ 0xd503201f,		/* nop */
+	/* 402c */ 0x17ffffff,		/* b 4028 */
+};
+
+static size_t read_code(void *ctx, uint64_t ip, uint8_t *buf, size_t len)
+{
+	if (ip - BASE >= sizeof(code))
+		return 0;
+	if (len > sizeof(code) - (ip - BASE))
+		len = sizeof(code) - (ip - BASE);
+	memcpy(buf, (const uint8_t *)code + (ip - BASE), len);
+	return len;
+}
+
+static void begin(void)
+{
+	memset(&s, 0, sizeof(s));
+	s.source = (struct etm_source){
+		.traceidr = 0x10,
+		.configr = TRCCONFIGR_RES1,
+		.idr = {0x280002a1, 0x4100f433, 0x90000088},
+		.devarch = 0x47705a13,
+	};
+}
+
+static void put(const char *hex)
+{
+	unsigned int v;
+
+	for (; *hex; hex += 2) {
+		while (*hex == ' ')
+			hex++;
+		assert_int_equal(sscanf(hex, "%2x", &v), 1);
+		s.b[s.n++] = v;
+	}
+}
+
+static const char *gap_name(unsigned int gap)
+{
+	static const char *const names[TRACE_GAP_MAX] = {
+		[TRACE_GAP_OVERFLOW] = "overflow", [TRACE_GAP_NO_CODE] = "no-code",
+		[TRACE_GAP_NO_SYNC] = "no-sync", [TRACE_GAP_LOST] = "lost",
+		[TRACE_ERR_PACKET] = "packet", [TRACE_ERR_UNEXPECTED] = "unexpected",
+		[TRACE_ERR_RETURN] = "return", [TRACE_ERR_MODE] = "mode",
+		[TRACE_ERR_TRUNCATED] = "truncated", [TRACE_ERR_FUP] = "fup", [TRACE_ERR_OTHER] = "other",
+	};
+
+	return names[gap] ? names[gap] : "?";
+}
+
+static void event_text(char *t, size_t room, const struct trace_event *ev)
+{
+	size_t n = strlen(t);
+	uint32_t i;
+
+	t += n;
+	room -= n;
+	switch (ev->type) {
+	case TRACE_RUN:
+		for (i = 0; i < ev->ninsn; i++)
+			n = snprintf(t, room, "%llx ", (unsigned long long)ev->ip + 4 * i),
+			t += n, room -= n;
+		break;
+	case TRACE_ENABLED:
+		snprintf(t, room, "[on %llx] ", (unsigned long long)ev->ip);
+		break;
+	case TRACE_DISABLED:
+		snprintf(t, room, "[off %llx] ", (unsigned long long)ev->ip);
+		break;
+	case TRACE_ASYNC:
+		snprintf(t, room, "[exc %llx %llx to %llx] ", (unsigned long long)ev->value,
+			 (unsigned long long)ev->ip, (unsigned long long)ev->to);
+		break;
+	case TRACE_GAP:
+		snprintf(t, room, "[gap %s %llu] ", gap_name(ev->error),
+			 (unsigned long long)ev->value);
+		break;
+	case TRACE_ERROR:
+		snprintf(t, room, "[error %s] ", gap_name(ev->error));
+		break;
+	case TRACE_PIP:
+		snprintf(t, room, "[ctx %llx] ", (unsigned long long)ev->value);
+		break;
+	}
+}
+
+static void decode(char *text, size_t room, size_t chunk, uint64_t *time)
+{
+	const struct etm_decoder_config config = {
+		.source = s.source,
+		.code = read_code,
+		.formatted = s.formatted,
+		.max_walk = 1 << 16,
+	};
+	struct etm_decoder *d = etm_decoder_new(&config);
+	struct trace_event ev[3];
+	size_t at, k;
+	int n, i;
+
+	assert_non_null(d);
+	*text = '\0';
+	for (at = 0;; at += k) {
+		k = s.n - at < chunk ? s.n - at : chunk;
+		if (k)
+			assert_int_equal(etm_decoder_feed(d, s.b + at, k), 0);
+		else
+			etm_decoder_finish(d);
+		while ((n = etm_decoder_next(d, ev, 3)) > 0)
+			for (i = 0; i < n; i++) {
+				event_text(text, room, &ev[i]);
+				if (ev[i].flags & TRACE_F_TIME)
+					*time = ev[i].time;
+			}
+		assert_int_equal(n, 0);
+		if (!k)
+			break;
+	}
+	n = strlen(text);
+	if (n)
+		text[n - 1] = '\0';
+	etm_decoder_free(d);
+}
+
+static uint64_t expect(const char *want)
+{
+	static const size_t chunks[] = {4096, 17, 1};
+	char text[4096];
+	uint64_t time = 0;
+	size_t i;
+
+	for (i = 0; i < 3; i++) {
+		decode(text, sizeof(text), chunks[i], &time);
+		if (strcmp(text, want)) {
+			print_error("in pieces of %zu:\n  %s\nnot\n  %s\n", chunks[i], text,
+				    want);
+			fail();
+		}
+	}
+	return time;
+}
+
+/*
+ * Exceptions one behind the other: the second comes before anything ran, so its
+ * return address is what ERET led to.
+ */
+static void back_to_back_exceptions(void **state)
+{
+	static const char stream[] = "06 1d 95 00 95 08"	/* IRQ at 4000, to 4020 */
+				     "f7 07 02 05"	/* ERET, a timestamp */
+				     "06 5c 95 00 95 08"	/* IRQ at what it led to */
+				     "f7 07 95 00 f7";
+
+	begin();
+	s.source.configr |= TRCCONFIGR_TS;
+	put(SYNC ON);
+	put(stream);
+	assert_int_equal(expect("[exc e 4000 to 4020] [on 4020] 4020 4024 "
+				"[exc e 4000 to 4020] 4020 4024 4000 4004"), 5);
+	/* OpenCSD's return stack has nothing for ERET: said, and it goes on. */
+	begin();
+	s.source.configr |= TRCCONFIGR_TS | TRCCONFIGR_RS;
+	put(SYNC ON);
+	put(stream);
+	put(SYNC ON "f7");
+	expect("[exc e 4000 to 4020] [on 4020] 4020 4024 [error return] [gap no-sync 11] "
+	       "[on 4000] 4000 4004");
+}
+
+/* Speculation (TRCIDR8): what is committed by and by, or cancelled. */
+static void speculation(void **state)
+{
+	begin();
+	s.source.idr[8] = 8;
+	put(SYNC ON);
+	put("f7 f7");			/* two blocks: 4000 4004, 4010 4014 taken */
+	put("2d 01");			/* the first is committed */
+	put("2e 01");			/* the second did not happen */
+	put("f6");			/* it went the other way */
+	put("2d 01");
+	expect("[on 4000] 4000 4004 4010 4014");
+	begin();
+	s.source.idr[8] = 8;
+	put(SYNC ON "f7 f7 30 2d 02");	/* mispredicted: the second was N */
+	expect("[on 4000] 4000 4004 4010 4014");
+	/* More committed than there is. */
+	begin();
+	s.source.idr[8] = 8;
+	put(SYNC ON "f7 2d 05");
+	expect("[error packet]");
+}
+
+/* A cycle count may carry a commit (TRCIDR0.COMMOPT = 0). */
+static void commit_by_cycle_count(void **state)
+{
+	char text[4096];
+	uint64_t time = 0;
+
+	begin();
+	s.source.idr[0] &= ~TRCIDR0_COMMOPT;
+	s.source.idr[8] = 8;
+	s.source.configr |= TRCCONFIGR_CCI;
+	put("0000000000000000000000 80 01 0d 01 00 04" ON);
+	put("f7 f7 0e 02 10 2d 01 2e 01");	/* format 1: two committed, 16 cycles more */
+	/*
+	 * OpenCSD before 1.4 does not count that commit, and takes the next one for
+	 * what it was about: then less comes out, but nothing that did not happen.
+	 */
+	decode(text, sizeof(text), 4096, &time);
+	assert_true(!strcmp(text, "[on 4000] 4000 4004") ||
+		    !strncmp(text, "[on 4000] 4000 4004 4010 4014", 29));
+}
+
+static void ete(void **state)
+{
+	begin();
+	s.source.ete = true;
+	s.source.idr[0] = 0x280002a1;
+	s.source.idr[1] = 0x4100fff3;
+	put(SYNC ON);
+	put("f7 88 f6");		/* a timestamp marker between atoms */
+	expect("[on 4000] 4000 4004 4010 4014");
+}
+
+/* The number, the preferred return address and the vector, if it is traced. */
+static void exception_told(void **state)
+{
+	begin();
+	put(SYNC ON);
+	put("f7 06 1d 95 05 95 08 f7");	/* IRQ at 4014 */
+	expect("[on 4000] 4000 4004 4010 [exc e 4014 to 4020] 4020 4024");
+	begin();
+	put(SYNC ON);
+	put("06 bf 1f 95 01" ON "f7");	/* number 0x3ff, then a stop */
+	expect("[on 4000] 4000 [exc 3ff 4004 to 0] [off 0] [on 4000] 4000 4004");
+	/* A system call is the end of its run, not an exception of its own. */
+	begin();
+	put(SYNC "04 85 02 20 00 00 00 00 00 00 30");
+	put("06 05 95 03" ON "f7");
+	expect("[on 4008] 4008 [off 0] [on 4000] 4000 4004");
+	/* The return address is the target of the branch before, too. */
+	begin();
+	put(SYNC "04 85 07 20 00 00 00 00 00 00 30");
+	put("f7 06 5c 95 00 95 08 f7");
+	expect("[on 401c] 401c [exc e 4000 to 4020] 4020 4024");
+}
+
+/* Return addresses that the walk never meets: it ends, and decoding goes on. */
+static void unreachable_return(void **state)
+{
+	begin();
+	put(SYNC ON);
+	put("f7 06 1d 95 00");		/* before where the flow stands */
+	put(SYNC ON "f7");
+	expect("[on 4000] 4000 4004 [error fup] [gap no-code 0] "
+	       "[exc e 4000 to 0] [on 4000] 4000 4004");
+}
+
+/* AArch64 or A32 by the context, which may come behind the address. */
+static void instruction_set(void **state)
+{
+	begin();
+	put(SYNC "04 9d 00 20 00 00 00 00 00 00 81 30 f7");
+	expect("[on 4000] 4000 4004");
+	begin();
+	put(SYNC "04 86 00 40 00 00 00 00 00 00 20 f7");	/* T32 */
+	put(SYNC ON "f7");
+	expect("[error mode] [on 4000] 4000 4004");
+}
+
+/* No code: the stretch is a gap; addresses in it are none of its business. */
+static void no_code(void **state)
+{
+	begin();
+	put(SYNC "04 85 07 20 00 00 00 00 00 00 30");
+	put("f7 9a 00 00 80 00");	/* br x16 to 800000 */
+	put("f7 f7 95 00 f7");		/* somewhere, and back to 4000... no */
+	put("9a 00 20 00 00 f7");
+	expect("[on 401c] 401c [gap no-code 10] [on 4000] 4000 4004");
+}
+
+/* Cut anywhere: the same from the first whole A-sync on, and so much was left out. */
+static void cut_front(void **state)
+{
+	char want[256];
+	unsigned int cut;
+	size_t n;
+
+	for (cut = 1; cut <= 26; cut++) {
+		begin();
+		put(SYNC ON "f7 f7");
+		n = s.n - cut;
+		memmove(s.b, s.b + cut, n);
+		s.n = n;
+		put(SYNC ON "f7");
+		snprintf(want, sizeof(want), "[gap no-sync %zu] [on 4000] 4000 4004", n);
+		expect(want);
+	}
+}
+
+static void damage(void **state)
+{
+	begin();
+	put(SYNC ON "f7 08");		/* reserved header */
+	put("f7 f7");
+	put(SYNC ON "f7");
+	expect("[on 4000] 4000 4004 [error packet] [gap no-sync 2] [on 4000] 4000 4004");
+	begin();
+	put(SYNC ON "f7 00 05");	/* overflow */
+	put(SYNC ON "f7");
+	expect("[on 4000] 4000 4004 [gap overflow 0] [on 4000] 4000 4004");
+	begin();
+	put(SYNC ON "f7 00 03");	/* discard */
+	put(SYNC ON "f7");
+	expect("[on 4000] 4000 4004 [gap overflow 0] [on 4000] 4000 4004");
+	begin();
+	put("f7 f7 f7");
+	expect("[gap no-sync 3]");
+	begin();
+	expect("");
+}
+
+/* Timestamps to their last bit. */
+static void timestamps(void **state)
+{
+	static const struct {
+		const char *hex;
+		uint64_t ts;
+	} rows[] = {
+		{"02 ff ff ff ff ff ff ff ff 7f", 0x7fffffffffffffff},
+		{"02 80 80 80 80 80 80 80 80 80", 0x8000000000000000},
+		{"02 ff ff ff ff ff ff ff ff ff", 0xffffffffffffffff},
+		{"02 01", 1},
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		begin();
+		s.source.configr |= TRCCONFIGR_TS;
+		put(SYNC);
+		put(rows[i].hex);
+		put(ON "f7");
+		assert_true(expect("[on 4000] 4000 4004") == rows[i].ts);
+	}
+}
+
+/* One source, told at the beginning of each frame. */
+static void put_frames(const uint8_t *bytes, size_t n, uint8_t id)
+{
+	uint8_t *f = s.b;
+	size_t i, at = 0;
+
+	for (; at < n; f += CS_FRAME) {
+		memset(f, 0, CS_FRAME);
+		f[0] = id << 1 | CS_FRAME_ID;
+		for (i = 1; i < CS_FRAME_AUX && at < n; i++, at++) {
+			f[i] = i & 1 ? bytes[at] : bytes[at] & ~1u;
+			if (!(i & 1))
+				f[CS_FRAME_AUX] |= (bytes[at] & 1u) << i / 2;
+		}
+		/* Padding: the ID in the last place is for what follows. */
+		for (; i < CS_FRAME_AUX; i++)
+			f[i] = i & 1 ? 0 : CS_FRAME_ID;
+	}
+	s.n = f - s.b;
+}
+
+static void frames(void **state)
+{
+	/* The auxiliary bit of the second ID: 'bb' still is the first one's. */
+	static const uint8_t late[CS_FRAME] = {0x21, 0xaa, 0x23, 0xbb, 0xcc, 0xdd, 0x21,
+					       0xee, 0, 0, 0, 0, 0, 0, 0, 0x02};
+	struct etm_segment seg[ETM_FRAME_SEGMENTS];
+	uint8_t ff[64], raw[64];
+	struct etm_frames f;
+	size_t n, got, i, len;
+
+	begin();
+	put(SYNC ON "f7 f6");
+	n = s.n;
+	memcpy(raw, s.b, n);
+	put_frames(raw, n, 0x10);
+	s.formatted = true;
+	expect("[on 4000] 4000 4004 4010 4014");
+	etm_frames_init(&f, 0x100);
+	n = CS_FRAME;
+	assert_int_equal(etm_frames_take(&f, 0x10, late, &n, seg), 2);
+	assert_int_equal(seg[0].n, 2);
+	assert_int_equal(seg[0].bytes[1], 0xbb);
+	assert_int_equal(seg[1].offset, 0x106);
+	memset(ff, 0xff, sizeof(ff));
+	for (len = 1; len <= 63; len++) {
+		etm_frames_init(&f, 0);
+		for (i = 0; i < len; i += n) {
+			n = len - i;
+			got = etm_frames_take(&f, 0x7f, ff + i, &n, seg);
+			assert_in_range(got, 0, ETM_FRAME_SEGMENTS);
+		}
+		assert_int_equal(f.fill, len % CS_FRAME);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(back_to_back_exceptions),
+		cmocka_unit_test(speculation),
+		cmocka_unit_test(commit_by_cycle_count),
+		cmocka_unit_test(ete),
+		cmocka_unit_test(exception_told),
+		cmocka_unit_test(unreachable_return),
+		cmocka_unit_test(instruction_set),
+		cmocka_unit_test(no_code),
+		cmocka_unit_test(cut_front),
+		cmocka_unit_test(damage),
+		cmocka_unit_test(timestamps),
+		cmocka_unit_test(frames),
+	};
+
+	return cmocka_run_group_tests_name("etm_cases", tests, NULL, NULL);
+}
