@@ -106,10 +106,12 @@ static int show(struct analysing *a, const void *values)
 static int calls_run(const struct command *self, void *values, int noperands,
 		     char **operands)
 {
-	const struct calls_values *v = values;
-
+	struct calls_values *v = values;
 	struct recording rec;
-	int status = recording_open(&rec, &v->recording);
+	int status = recording_operand(&v->recording, noperands, operands);
+
+	if (!status)
+		status = recording_open(&rec, &v->recording);
 
 	return status ? status : analysing_run(&rec, true, show, v);
 }
@@ -117,7 +119,8 @@ static int calls_run(const struct command *self, void *values, int noperands,
 const struct command calls_cmd = {
 	.name = "calls",
 	.summary = "Show the call tree with counts and time",
-	.operands = "",
+	.operands = "[RECORDING]",
+	.max_operands = 1,
 	.usage_status = EXIT_FAILED,
 	.options = calls_opts,
 	.defaults = &defaults,

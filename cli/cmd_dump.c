@@ -133,10 +133,13 @@ static int dump_streams(struct dumping *d)
 static int dump_run(const struct command *self, void *values, int noperands,
 		    char **operands)
 {
-	struct dumping d = { .opt = values };
+	struct dump_values *v = values;
+	struct dumping d = { .opt = v };
 	int status, closed;
 
-	status = recording_open(&d.rec, &d.opt->recording);
+	status = recording_operand(&v->recording, noperands, operands);
+	if (!status)
+		status = recording_open(&d.rec, &v->recording);
 	if (status)
 		return status;
 	if (out_init(&d.out, STDOUT_FILENO)) {
@@ -159,7 +162,8 @@ static int dump_run(const struct command *self, void *values, int noperands,
 const struct command dump_cmd = {
 	.name = "dump",
 	.summary = "List trace packets with their offsets",
-	.operands = "",
+	.operands = "[RECORDING]",
+	.max_operands = 1,
 	.usage_status = EXIT_FAILED,
 	.options = dump_opts,
 	.defaults = &defaults,

@@ -287,11 +287,13 @@ static int show(struct informing *f, bool decode)
 static int info_run(const struct command *self, void *values, int noperands,
 		    char **operands)
 {
-	const struct info_values *v = values;
+	struct info_values *v = values;
 	struct informing f = { .as_json = v->recording.json };
 	int status, closed;
 
-	status = recording_open(&f.rec, &v->recording);
+	status = recording_operand(&v->recording, noperands, operands);
+	if (!status)
+		status = recording_open(&f.rec, &v->recording);
 	if (status)
 		return status;
 	if (out_init(&f.out, STDOUT_FILENO)) {
@@ -306,7 +308,8 @@ static int info_run(const struct command *self, void *values, int noperands,
 const struct command info_cmd = {
 	.name = "info",
 	.summary = "Show what a recording holds, thread by thread",
-	.operands = "",
+	.operands = "[RECORDING]",
+	.max_operands = 1,
 	.usage_status = EXIT_FAILED,
 	.options = info_opts,
 	.defaults = &defaults,

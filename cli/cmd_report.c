@@ -73,9 +73,12 @@ static int show(struct analysing *a, const void *values)
 static int report_run(const struct command *self, void *values, int noperands,
 		      char **operands)
 {
-	const struct report_values *v = values;
+	struct report_values *v = values;
 	struct recording rec;
-	int status = recording_open(&rec, &v->recording);
+	int status = recording_operand(&v->recording, noperands, operands);
+
+	if (!status)
+		status = recording_open(&rec, &v->recording);
 
 	if (status)
 		return status;
@@ -91,7 +94,8 @@ static int report_run(const struct command *self, void *values, int noperands,
 const struct command report_cmd = {
 	.name = "report",
 	.summary = "Show functions by instructions, or samples by groups",
-	.operands = "",
+	.operands = "[RECORDING]",
+	.max_operands = 1,
 	.usage_status = EXIT_FAILED,
 	.options = report_opts,
 	.defaults = &defaults,

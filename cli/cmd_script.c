@@ -114,7 +114,7 @@ static int list(struct listing *l, const struct script_options *options, bool js
 static int script_run(const struct command *self, void *values, int noperands,
 		      char **operands)
 {
-	const struct script_values *v = values;
+	struct script_values *v = values;
 	struct script_options options = { .mode = v->mode, .json = v->recording.json };
 	struct listing l = { 0 };
 	const char *bad;
@@ -125,7 +125,9 @@ static int script_run(const struct command *self, void *values, int noperands,
 		if (!options.fields)
 			return failure("--fields: '%.*s' is no field; see --help", bad_len, bad);
 	}
-	status = recording_open(&l.rec, &v->recording);
+	status = recording_operand(&v->recording, noperands, operands);
+	if (!status)
+		status = recording_open(&l.rec, &v->recording);
 	if (status == EXIT_OK && recording_sampled(&l.rec))
 		options.mode = SCRIPT_SAMPLES;
 	return status ? status : list(&l, &options, v->recording.json);
@@ -134,7 +136,8 @@ static int script_run(const struct command *self, void *values, int noperands,
 const struct command script_cmd = {
 	.name = "script",
 	.summary = "List branches, instructions, calls or samples in order",
-	.operands = "",
+	.operands = "[RECORDING]",
+	.max_operands = 1,
 	.usage_status = EXIT_FAILED,
 	.options = script_opts,
 	.defaults = &defaults,

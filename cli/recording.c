@@ -104,6 +104,16 @@ static int check_streams(struct recording *r)
 	return failure("%s: there is no trace in it", path);
 }
 
+int recording_operand(struct recording_values *opt, int noperands, char **operands)
+{
+	if (!noperands)
+		return EXIT_OK;
+	if (opt->input || opt->raw)
+		return failure("'%s': one recording at a time", operands[0]);
+	opt->input = operands[0];
+	return EXIT_OK;
+}
+
 int recording_open(struct recording *r, const struct recording_values *opt)
 {
 	struct hwt_session_options options = { .sysroot = opt->sysroot, .raw_path = opt->raw };

@@ -50,6 +50,8 @@ struct recording {
 	char		*map_paths[16];
 };
 
+/* Takes what stands behind the options for --input.  EXIT_OK, EXIT_FAILED. */
+int recording_operand(struct recording_values *opt, int noperands, char **operands);
 /* EXIT_OK, or EXIT_FAILED with a message. */
 int recording_open(struct recording *r, const struct recording_values *opt);
 /*

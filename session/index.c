@@ -35,6 +35,7 @@ struct hwt_stream *index_add_stream(struct hwt_session *s, uint32_t pid, uint32_
 	if (!st)
 		return NULL;
 	st->session = s;
+	st->fd = -1;
 	st->info = (struct hwt_stream_info){
 		.pid = pid, .tid = tid, .cpu = cpu, .name = st->name, .status = -1};
 	if (idmap_put(cpu < 0 ? &s->tids : &s->cpus, cpu < 0 ? tid : (uint32_t)cpu, st)) {

@@ -2,6 +2,7 @@
 #include "packets.h"
 #include "packets_spe.h"
 #include "decode/pt/pt_packet.h"
+#include "session_priv.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -141,10 +142,9 @@ static int begin_piece(struct window *w, uint64_t position, uint64_t lost)
 	return err;
 }
 
-int hwt_stream_packets(struct hwt_session *s, struct hwt_stream *st,
-		       int (*fn)(void *ctx, const struct hwt_packet *packet), void *ctx)
+int pt_stream_packets(struct hwt_stream *st,
+		      int (*fn)(void *ctx, const struct hwt_packet *packet), void *ctx)
 {
-	const struct hwt_session_info *info = hwt_session_info(s);
 	struct window w = { .fn = fn, .ctx = ctx };
 	uint64_t position = 0, lost;
 	const uint8_t *bytes;
@@ -152,10 +152,6 @@ int hwt_stream_packets(struct hwt_session *s, struct hwt_stream *st,
 	size_t n;
 	int err;
 
-	if (info->samples)
-		return spe_packets(st, fn, ctx);
-	if (!info->backend || strcmp(info->backend, "pt") != 0)
-		return -EOPNOTSUPP;
 	while ((err = hwt_stream_chunk(st, &bytes, &n, &position, &lost)) > 0) {
 		err = first || lost ? begin_piece(&w, position, lost) : 0;
 		first = false;
@@ -170,4 +166,12 @@ int hwt_stream_packets(struct hwt_session *s, struct hwt_stream *st,
 		err = give_rest(&w);
 	free(w.bytes);
 	return err;
+}
+
+int hwt_stream_packets(struct hwt_session *s, struct hwt_stream *st,
+		       int (*fn)(void *ctx, const struct hwt_packet *packet), void *ctx)
+{
+	if (s->samples)
+		return spe_packets(st, fn, ctx);
+	return s->flow ? s->flow->packets(st, fn, ctx) : -EOPNOTSUPP;
 }

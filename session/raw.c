@@ -76,5 +76,6 @@ int raw_open(struct hwt_session *s, const struct hwt_session_options *o, char **
 	s->info.file_size = chunk.size;
 	s->info.complete = true;
 	s->info.backend = "pt";
+	s->flow = &flow_pt;
 	return ret;
 }

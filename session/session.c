@@ -45,16 +45,13 @@ int session_grow(void **array, size_t n, size_t *room, size_t size)
 	return 0;
 }
 
-ssize_t session_read(struct hwt_session *s, uint64_t data_offset, void *buf, size_t n)
+static ssize_t read_fd(int fd, uint64_t offset, void *buf, size_t n)
 {
 	size_t done = 0;
 	ssize_t got;
 
-	if (s->file)
-		return perfdata_read(s->file, data_offset, buf, n);
 	while (done < n) {
-		got = pread(s->raw_fd, (uint8_t *)buf + done, n - done,
-			    (off_t)(data_offset + done));
+		got = pread(fd, (uint8_t *)buf + done, n - done, (off_t)(offset + done));
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got < 0)
@@ -64,6 +61,18 @@ ssize_t session_read(struct hwt_session *s, uint64_t data_offset, void *buf, siz
 		done += (size_t)got;
 	}
 	return (ssize_t)done;
+}
+
+ssize_t session_read(struct hwt_session *s, uint64_t data_offset, void *buf, size_t n)
+{
+	return s->file ? perfdata_read(s->file, data_offset, buf, n)
+		       : read_fd(s->raw_fd, data_offset, buf, n);
+}
+
+ssize_t stream_read(struct hwt_stream *st, uint64_t data_offset, void *buf, size_t n)
+{
+	return st->fd >= 0 ? read_fd(st->fd, data_offset, buf, n)
+			   : session_read(st->session, data_offset, buf, n);
 }
 
 static void on_problem(void *ctx, const char *path, enum image_problem problem, int err)
@@ -179,6 +188,19 @@ static int take_filters(struct hwt_session *s)
 	return !ret && i->shown ? filter_parse(&s->shown, i->shown) : ret;
 }
 
+static int folder_open(struct hwt_session *s, const char *path, char **error)
+{
+	s->flow = flow_find("coresight");
+	if (s->flow)
+		return snapshot_session(s, path, error);
+	if (asprintf(error,
+		     "%s: is a folder; CoreSight is not decoded here (hwt was built "
+		     "without OpenCSD)",
+		     path) < 0)
+		*error = NULL;
+	return -ENOTSUP;
+}
+
 static int recording_open(struct hwt_session *s, const struct hwt_session_options *o,
 			  char **error)
 {
@@ -186,6 +208,8 @@ static int recording_open(struct hwt_session *s, const struct hwt_session_option
 	struct stat sb;
 	int ret;
 
+	if (!stat(o->path, &sb) && S_ISDIR(sb.st_mode))
+		return folder_open(s, o->path, error);
 	ret = perfdata_open(o->path, &s->file, &kind);
 	if (ret)
 		return open_error(o->path, ret, kind, error);
@@ -197,8 +221,10 @@ static int recording_open(struct hwt_session *s, const struct hwt_session_option
 	s->samples = s->info.samples = s->info.backend && !strcmp(s->info.backend, "spe");
 	if (s->samples)
 		take_spe(s);
-	if (!s->samples && (!s->info.backend || strcmp(s->info.backend, "pt"))) {
-		if (asprintf(error, "%s: holds %s%s; Intel PT and Arm SPE are decoded", o->path,
+	else
+		s->flow = flow_find(s->info.backend);
+	if (!s->samples && !s->flow) {
+		if (asprintf(error, "%s: holds %s%s; that is not decoded here", o->path,
 			     s->info.backend ? "a trace of " : "no hardware trace",
 			     s->info.backend ? s->info.backend : "") < 0)
 			*error = NULL;
@@ -249,6 +275,8 @@ no_session:
 static void stream_free(struct hwt_stream *st)
 {
 	hwt_stream_close(st);
+	if (st->fd >= 0)
+		close(st->fd);
 	free(st->chunks);
 	free(st->switches);
 	free(st->cpus);

@@ -7,8 +7,11 @@
 #include "../container/perfdata.h"
 #include "../decode/pt/pt_decoder.h"
 #include "../decode/pt/pt_packet.h"
+#include "../decode/etm/etm_decoder.h"
 #include "../decode/spe/spe_decoder.h"
 #include "filter.h"
+#include "flow.h"
+#include "packets.h"
 #include "session.h"
 
 /* Maps a pid, tid or buffer number to what it stands for now. */
@@ -68,9 +71,12 @@ struct hwt_stream {
 	size_t		ncpus, cpus_room;
 	uint64_t	aux_truncated, full_stops;
 	struct session_process *process;
+	int		fd;		/* where its bytes are; -1: in the session's file */
+	struct etm_source etm;		/* CoreSight: whose trace it is */
+	bool		formatted;	/* in frames, with that of others */
 
 	/* Decoding; NULL decoder: not begun. */
-	struct pt_decoder *decoder;
+	void		*decoder;	/* of the session's flow */
 	struct spe_decoder *samples;
 	struct image_view *view;
 	struct image_view *ahead;	/* by time: what is mapped by the stretch's end */
@@ -103,6 +109,7 @@ struct hwt_session {
 	void		(*warn)(void *ctx, const char *text);
 	void		*warn_ctx;
 	size_t		feed_max;	/* bytes fed at once */
+	const struct flow_ops *flow;	/* how its trace is decoded; NULL: samples */
 	struct pt_decoder_config config;
 	bool		samples;	/* of SPE: hwt_stream_samples instead of events */
 	uint32_t	align;		/* of SPE records, bytes; 0: not known */
@@ -127,6 +134,8 @@ void session_warn(struct hwt_session *s, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 /* Up to n bytes of the recording; how many, or -errno. */
 ssize_t session_read(struct hwt_session *s, uint64_t data_offset, void *buf, size_t n);
+/* The same from where the stream's bytes are. */
+ssize_t stream_read(struct hwt_stream *st, uint64_t data_offset, void *buf, size_t n);
 /* Appends room for one element of `size` to a growing array: 0 or -ENOMEM. */
 int session_grow(void **array, size_t n, size_t *room, size_t size);
 /* A new space of this session, or NULL. */
@@ -153,6 +162,13 @@ int stream_start(struct hwt_stream *st);
  * *lost are missing there, or (0) it ends.  -errno.
  */
 ssize_t stream_bytes(struct hwt_stream *st, uint64_t *lost);
+
+/* packets.c: flow_ops.packets of Intel PT. */
+int pt_stream_packets(struct hwt_stream *st,
+		      int (*fn)(void *ctx, const struct hwt_packet *packet), void *ctx);
+
+/* snapshot.c: a folder as a session. */
+int snapshot_session(struct hwt_session *s, const char *folder, char **error);
 
 /* raw.c */
 int raw_open(struct hwt_session *s, const struct hwt_session_options *o, char **error);

@@ -38,11 +38,6 @@ int stream_start(struct hwt_stream *st)
 
 static int begin(struct hwt_stream *st)
 {
-	struct pt_decoder_config config = st->session->config;
-
-	config.code = stream_code;
-	config.code_ctx = st;
-	config.offset = 0;
 	st->nwhole = st->whole_at = 0;
 	st->cut = (struct filter_cut){};
 	if (st->session->shown.n && !st->whole) {
@@ -50,13 +45,14 @@ static int begin(struct hwt_stream *st)
 		if (!st->whole)
 			return -ENOMEM;
 	}
-	st->decoder = pt_decoder_new(&config);
+	st->decoder = st->session->flow->new(st, stream_code, st);
 	return st->decoder ? stream_start(st) : -ENOMEM;
 }
 
 void hwt_stream_close(struct hwt_stream *st)
 {
-	pt_decoder_free(st->decoder);
+	if (st->decoder)
+		st->session->flow->free(st->decoder);
 	spe_decoder_free(st->samples);
 	st->samples = NULL;
 	image_view_free(st->view);
@@ -84,10 +80,12 @@ int hwt_stream_rewind(struct hwt_stream *st)
 }
 
 /* Of blocks that a decoder remembers; samples are remembered by nobody. */
-static void drop_blocks(void *decoder, uint64_t addr, uint64_t len)
+static void drop_blocks(void *stream, uint64_t addr, uint64_t len)
 {
-	if (decoder)
-		pt_decoder_invalidate(decoder, addr, len);
+	struct hwt_stream *st = stream;
+
+	if (st->decoder)
+		st->session->flow->invalidate(st->decoder, addr, len);
 }
 
 /*
@@ -103,7 +101,7 @@ static int move_view(struct hwt_stream *st, struct image_space *space,
 		if (!space ||
 		    (at.generation == st->at.generation && at.time == st->at.time))
 			return 0;
-		image_space_changes(space, st->at, at, drop_blocks, st->decoder);
+		image_space_changes(space, st->at, at, drop_blocks, st);
 		st->at = at;
 		image_view_set(st->view, at);
 		return 1;
@@ -118,7 +116,7 @@ static int move_view(struct hwt_stream *st, struct image_space *space,
 	st->at = at;
 	if (view)
 		image_view_set(view, at);
-	drop_blocks(st->decoder, 0, UINT64_MAX);
+	drop_blocks(st, 0, UINT64_MAX);
 	return 1;
 }
 
@@ -134,7 +132,7 @@ static void place(struct hwt_stream *st, const struct filter *f, struct filter_r
 /* Where the session's filters are, after the views have moved. 0, -ENOMEM. */
 static int place_filters(struct hwt_stream *st)
 {
-	struct pt_decoder_range range[PT_MAX_RANGES];
+	struct flow_range range[PT_MAX_RANGES];
 	struct filter_ranges traced = {};
 	size_t i, n;
 
@@ -145,9 +143,10 @@ static int place_filters(struct hwt_stream *st)
 	/* More than a unit has: of several times.  None is better than some. */
 	n = traced.n <= PT_MAX_RANGES ? traced.n : 0;
 	for (i = 0; i < n; i++)
-		range[i] = (struct pt_decoder_range){traced.range[i].first,
-						     traced.range[i].last};
-	pt_decoder_set_ranges(st->decoder, range, (uint32_t)n);
+		range[i] = (struct flow_range){traced.range[i].first,
+					       traced.range[i].last};
+	if (st->session->flow && st->session->flow->set_ranges)
+		st->session->flow->set_ranges(st->decoder, range, (uint32_t)n);
 	free(traced.range);
 	return traced.failed || st->shown.failed ? -ENOMEM : 0;
 }
@@ -227,7 +226,7 @@ static int follow_image(struct hwt_stream *st, uint64_t *limit)
 	struct image_moment at = st->at;
 	int ret;
 
-	if (st->info.cpu >= 0 || (st->session->file && !st->session->info.ours))
+	if (st->session->file && (st->info.cpu >= 0 || !st->session->info.ours))
 		return follow_time(st, limit);
 	if (st->session->by_time)
 		return follow_both(st, limit);
@@ -264,7 +263,7 @@ ssize_t stream_bytes(struct hwt_stream *st, uint64_t *lost)
 		n = limit - st->position;
 	if (n > st->buffer_size)
 		n = st->buffer_size;
-	got = session_read(st->session, c->data_offset + (st->position - c->position),
+	got = stream_read(st, c->data_offset + (st->position - c->position),
 			   st->buffer, (size_t)n);
 	if (got < 0)
 		return got;
@@ -289,10 +288,10 @@ static int feed(struct hwt_stream *st)
 	if (got < 0)
 		return (int)got;
 	if (lost)
-		pt_decoder_lost(st->decoder, lost);
+		st->session->flow->lost(st->decoder, lost);
 	if (!got)
 		return lost != 0;
-	ret = pt_decoder_feed(st->decoder, st->buffer, (size_t)got);
+	ret = st->session->flow->feed(st->decoder, st->buffer, (size_t)got);
 	return ret ? ret : 1;
 }
 
@@ -301,14 +300,14 @@ static int decode(struct hwt_stream *st, struct trace_event *ev, int max)
 	int n;
 
 	for (;;) {
-		n = pt_decoder_next(st->decoder, ev, max);
+		n = st->session->flow->next(st->decoder, ev, max);
 		if (n || st->finished)
 			return n;
 		n = feed(st);
 		if (n < 0)
 			return n;
 		if (!n) {
-			pt_decoder_finish(st->decoder);
+			st->session->flow->finish(st->decoder);
 			st->finished = true;
 		}
 	}
@@ -364,7 +363,7 @@ struct image_view *hwt_stream_view(struct hwt_stream *st)
 
 uint32_t hwt_stream_nblocks(const struct hwt_stream *st)
 {
-	return st->decoder ? pt_decoder_nblocks(st->decoder) : 0;
+	return st->decoder ? st->session->flow->nblocks(st->decoder) : 0;
 }
 
 uint32_t hwt_stream_programs(const struct hwt_stream *st)
@@ -400,7 +399,7 @@ int hwt_stream_chunk(struct hwt_stream *st, const uint8_t **bytes, size_t *n,
 		}
 		*lost_before = at - st->dump_position;
 		want = c->position + c->size - at;
-		got = session_read(st->session, c->data_offset + (at - c->position),
+		got = stream_read(st, c->data_offset + (at - c->position),
 				   st->dump_buffer,
 				   want < DUMP_CHUNK ? want : DUMP_CHUNK);
 		if (got < 0)
