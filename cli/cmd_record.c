@@ -74,7 +74,7 @@ static const struct option record_opts[] = {
 	  "insn: counted instructions (default); host: the machine's time",
 	  .choices = clocks },
 	{ 'c', "backend", "NAME", OPTION_STRING, AT(backend),
-	  "Trace unit (default: pt; spe: AArch64 programs); see hwt list" },
+	  "Trace unit: pt (default); coresight, spe: AArch64 programs; see hwt list" },
 	{ 0, "host", "KIND", OPTION_STRING, AT(host),
 	  "embedded or kernel (default: the best there is)" },
 	{ 0, "qemu", "FILE", OPTION_STRING, AT(qemu), "This QEMU instead of PATH's" },
@@ -124,6 +124,26 @@ static struct pt_cpu_config pt_config(const struct record_values *v)
 	if (v->cyc != NOT_GIVEN) {
 		c.rtit_ctl |= PT_CTL_CYCEN;
 		c.cyc_thresh = (uint32_t)v->cyc;
+	}
+	return c;
+}
+
+/* The same options for CoreSight; its sync points are 2^n bytes apart. */
+static struct coresight_config coresight_config(const struct record_values *v)
+{
+	struct coresight_config c = {
+		.configr = CORESIGHT_CID,
+		.flags = v->kernel ? CORESIGHT_KERNEL : CORESIGHT_USER,
+		.sync = 11 + (uint32_t)v->psb,
+	};
+
+	if (v->retcomp)
+		c.configr |= CORESIGHT_RS;
+	if (v->tsc)
+		c.configr |= CORESIGHT_TS;
+	if (v->cyc != NOT_GIVEN) {
+		c.configr |= CORESIGHT_CCI;
+		c.cc_threshold = 1u << v->cyc;
 	}
 	return c;
 }
@@ -206,6 +226,7 @@ static int record_target(const struct record_values *v, struct hwt_host *host,
 		.ready_fd = v->ready_fd == NOT_GIVEN ? -1 : (int)v->ready_fd,
 		.filters = filters,
 		.config = pt_config(v),
+		.coresight = coresight_config(v),
 		.path = operands[0],
 		.argv = operands,
 		.pid = (pid_t)v->pid,

@@ -130,6 +130,10 @@ static int record(const struct hwt8_values *v, char **operands, const char *outp
 	struct record_filter filters[16];
 	struct record_options options = {
 		.backend = v->backend,
+		.coresight = {
+			.configr = CORESIGHT_RS | CORESIGHT_TS | CORESIGHT_CID,
+			.flags = CORESIGHT_USER, .sync = 12,
+		},
 		.output = v->raw ? NULL : output,
 		.raw = v->raw ? output : NULL,
 		.raw_thread = v->thread == NO_THREAD ? 0 : (uint32_t)v->thread,

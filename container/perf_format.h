@@ -103,6 +103,23 @@ enum { SPE_PRIV_PMU_TYPE, SPE_PRIV_PER_CPU, SPE_PRIV_COUNT };
 #define SPE_CONFIG_STORE	(1ull << 34)
 #define SPE_CONFIG2_LATENCY	0xfffull
 
+/* priv[] of cs_etm, version 1; for each CPU a block of CS_CPU_* follows. */
+enum { CS_PRIV_VERSION, CS_PRIV_PMU_CPUS, CS_PRIV_SNAPSHOT, CS_PRIV_COUNT };
+enum {
+	CS_CPU_MAGIC, CS_CPU_NUMBER, CS_CPU_NPARAMS,	/* version 0 has no NPARAMS */
+	CS_CPU_CONFIGR, CS_CPU_TRACEIDR, CS_CPU_IDR0, CS_CPU_IDR1, CS_CPU_IDR2,
+	CS_CPU_IDR8, CS_CPU_AUTHSTATUS, CS_CPU_COUNT,
+	CS_CPU_DEVARCH = CS_CPU_COUNT			/* ETE */
+};
+#define CS_MAGIC_ETM4	0x4040404040404040ull
+#define CS_MAGIC_ETE	0x5050505050505050ull
+/* attr.config of the cs_etm PMU */
+#define CS_CONFIG_BRANCH_BROADCAST (1ull << 8)
+#define CS_CONFIG_CYCACC	(1ull << 12)
+#define CS_CONFIG_CTXTID	(1ull << 14)
+#define CS_CONFIG_TS		(1ull << 28)
+#define CS_CONFIG_RETSTACK	(1ull << 29)
+
 /* Where struct hwt_query's caps hold CPUID.15H (TSC/ART ratio). */
 #define PT_CAPS_RATIO_DEN	8
 #define PT_CAPS_RATIO_NUM	9

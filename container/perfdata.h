@@ -15,16 +15,18 @@
 #include <stdint.h>
 #include <sys/types.h>
 #include <hwt/hwt_ext.h>
+#include <hwt/coresight.h>
 #include <hwt/spe.h>
 
 /* ---- writing ---- */
 struct perfdata_writer;
 
 struct perfdata_params {
-	const char	*backend;	/* "pt", "spe" */
+	const char	*backend;	/* "pt", "coresight", "spe" */
 	const char	*const *argv;	/* command line, NULL-terminated; or NULL */
 	uint64_t	rtit_ctl;	/* as programmed: for attr and AUXTRACE_INFO */
 	const struct arm_spe_config2 *spe;	/* "spe": as programmed; NULL: defaults */
+	const struct coresight_config *coresight;	/* the same of "coresight" */
 	const uint32_t	*caps;		/* as struct hwt_query has them, ncaps of them */
 	uint32_t	ncaps;
 	uint64_t	time_hz;	/* ticks a second: time conversion; 0: 1 GHz */
@@ -189,6 +191,15 @@ void perfdata_rewind(struct perfdata *p);
  */
 ssize_t perfdata_read(struct perfdata *p, uint64_t data_offset, void *buf, size_t n);
 
+/* A CPU's trace unit, by its registers. */
+struct perfdata_etm {
+	uint32_t	cpu;
+	uint32_t	configr, traceidr;	/* TRCCONFIGR, TRCTRACEIDR */
+	uint32_t	idr0, idr1, idr2, idr8;	/* TRCIDRn */
+	uint32_t	devarch;		/* ETE: TRCDEVARCH, 0 unknown */
+	bool		ete;
+};
+
 /* What the file says of itself. Strings live as long as p. */
 struct perfdata_info {
 	const char	*backend;	/* "pt", "coresight", "spe"; NULL: no trace */
@@ -200,6 +211,8 @@ struct perfdata_info {
 	uint16_t	time_shift;
 	bool		has_time_conv;
 	struct arm_spe_config2 spe;	/* "spe": as it was programmed, if that is known */
+	const struct perfdata_etm *etm;	/* "coresight": netm of them */
+	uint32_t	netm;
 	const uint32_t	*caps;		/* ours: as struct hwt_query has them */
 	uint32_t	ncaps;
 	bool		per_cpu;

@@ -253,6 +253,7 @@ void perfdata_close_reader(struct perfdata *p)
 		free(p->features[i]);
 	reader_zstd_free(p);
 	free(p->filter);
+	free(p->etm);
 	free(p->shown);
 	free(p->part);
 	free(p->attrs);

@@ -51,6 +51,7 @@ struct perfdata {
 	struct time_conv tc;
 	bool		have_auxtrace_info;
 	char		*filter, *shown;
+	struct perfdata_etm *etm;
 	struct hwt_part_info ours;
 	char		*features[PERF_FEAT_EVENT_DESC];	/* by bit */
 };
@@ -69,6 +70,7 @@ int reader_load_features(struct perfdata *p);
 void reader_auxtrace_info(struct perfdata *p, const struct perf_auxtrace_info *info);
 void reader_time_conv(struct perfdata *p, const struct perf_time_conv *conv);
 void reader_spe(struct perfdata *p, const void *payload, uint32_t n);
+void reader_coresight(struct perfdata *p, const uint64_t *priv, size_t n);
 void reader_ours(struct perfdata *p, const void *payload, uint32_t n);
 int reader_shown(struct perfdata *p, const void *text, uint32_t n);	/* 0, -ENOMEM */
 

@@ -397,6 +397,8 @@ void reader_auxtrace_info(struct perfdata *p, const struct perf_auxtrace_info *i
 		p->info.backend = backends[info->type];
 	if (info->type == PERF_AUXTRACE_INTEL_PT)
 		pt_info(p, info->priv, (info->header.size - sizeof(*info)) / 8);
+	else if (info->type == PERF_AUXTRACE_CS_ETM)
+		reader_coresight(p, info->priv, (info->header.size - sizeof(*info)) / 8);
 	else if (info->type == PERF_AUXTRACE_ARM_SPE)
 		spe_info(p, info->priv, (info->header.size - sizeof(*info)) / 8);
 }

@@ -281,6 +281,9 @@ static int copy_params(struct perfdata_writer *w, const struct perfdata_params *
 	w->rtit_ctl = p->rtit_ctl;
 	if (p->spe)
 		w->spe = *p->spe;
+	w->coresight = (struct coresight_config){.flags = CORESIGHT_USER};
+	if (p->coresight)
+		w->coresight = *p->coresight;
 	w->time_hz = p->time_hz ? p->time_hz : 1000000000;
 	w->per_cpu = p->per_cpu;
 	w->build_id = p->build_id;
@@ -320,7 +323,7 @@ static void free_writer(struct perfdata_writer *w)
 
 static const struct pdw_tech *find_tech(const char *backend)
 {
-	static const struct pdw_tech *const techs[] = {&pdw_pt, &pdw_spe};
+	static const struct pdw_tech *const techs[] = {&pdw_pt, &pdw_coresight, &pdw_spe};
 	size_t i;
 
 	for (i = 0; i < sizeof(techs) / sizeof(techs[0]); i++)

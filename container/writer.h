@@ -53,6 +53,7 @@ struct perfdata_writer {
 	char		**argv;
 	const struct pdw_tech *tech;
 	struct arm_spe_config2 spe;
+	struct coresight_config coresight;
 	char		*backend, *host;
 	uint64_t	rtit_ctl, time_hz;
 	uint32_t	caps[32], ncaps;
@@ -92,7 +93,7 @@ struct pdw_tech {
 	/* PERF_RECORD_AUXTRACE_INFO. */
 	void (*info)(struct perfdata_writer *w);
 };
-extern const struct pdw_tech pdw_pt, pdw_spe;
+extern const struct pdw_tech pdw_pt, pdw_coresight, pdw_spe;
 #define PDW_ATTR_SIZE		128	/* PERF_ATTR_SIZE_VER7 */
 #define PDW_FIRST_ID		100
 #define PDW_PMU_TYPE		8	/* of the trace's PMU, in AUXTRACE_INFO and attr */

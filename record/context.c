@@ -98,7 +98,7 @@ static uint32_t pauses(const struct recorder *r)
 	       (r->opt->follow ? HWT_PAUSE_FORK : 0);
 }
 
-static void pt_configuration(struct context *ctx, struct pt_cpu_config2 *config,
+static void pt_configuration(const struct context *ctx, struct pt_cpu_config2 *config,
 			     struct hwt_set_config2 *set)
 {
 	bool few = ctx->nranges <= PT_IP_FILTER_MAX_RANGES;
@@ -117,19 +117,43 @@ static void pt_configuration(struct context *ctx, struct pt_cpu_config2 *config,
 	set->config_size = few ? sizeof(config->first) : sizeof(*config);
 }
 
+static void coresight_configuration(const struct context *ctx,
+				    struct coresight_config *config,
+				    struct hwt_set_config2 *set)
+{
+	int i;
+
+	*config = ctx->r->opt->coresight;
+	config->nranges = (uint32_t)ctx->nranges;
+	for (i = 0; i < ctx->nranges; i++) {
+		config->ranges[i].start = ctx->ranges[i].start;
+		config->ranges[i].end = ctx->ranges[i].end;
+	}
+	set->config_version = CORESIGHT_CONFIG_VERSION;
+	set->config = (uintptr_t)config;
+	set->config_size = sizeof(*config);
+}
+
+static void spe_configuration(const struct context *ctx, struct hwt_set_config2 *set)
+{
+	set->config_version = ARM_SPE_CONFIG_VERSION2;
+	set->config = (uintptr_t)&ctx->r->opt->spe;
+	set->config_size = sizeof(ctx->r->opt->spe);
+}
+
 int context_configure(struct context *ctx)
 {
 	struct hwt_set_config2 set = { .pause = pauses(ctx->r) };
+	struct coresight_config coresight;
 	struct pt_cpu_config2 pt;
 	int err;
 
-	if (recorder_samples(ctx->r)) {
-		set.config_version = ARM_SPE_CONFIG_VERSION2;
-		set.config = (uintptr_t)&ctx->r->opt->spe;
-		set.config_size = sizeof(ctx->r->opt->spe);
-	} else {
+	if (recorder_samples(ctx->r))
+		spe_configuration(ctx, &set);
+	else if (recorder_is_coresight(ctx->r))
+		coresight_configuration(ctx, &coresight, &set);
+	else
 		pt_configuration(ctx, &pt, &set);
-	}
 	err = hwt_dev_ioctl(ctx->dev, HWT_IOC_SET_CONFIG2, &set);
 	if (err == -EOPNOTSUPP)
 		return recorder_fail(ctx->r, err, "this trace unit (%s) lacks something that the options ask for; see hwt list",

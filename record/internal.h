@@ -3,6 +3,8 @@
 #ifndef RECORD_INTERNAL_H
 #define RECORD_INTERNAL_H
 
+#include <string.h>
+
 #include "record.h"
 #include "sink.h"
 
@@ -221,5 +223,10 @@ int filter_notes_update(struct context *ctx);
 /* NULL: no memory. */
 const struct filter_map *filter_notes_map(struct recorder *r, const struct filter_place *map);
 void filter_notes_free(struct recorder *r);
+
+static inline bool recorder_is_coresight(const struct recorder *r)
+{
+	return !strcmp(r->opt->backend, "coresight");
+}
 
 #endif

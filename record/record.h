@@ -14,6 +14,7 @@
 #define RECORD_RECORD_H
 
 #include <signal.h>
+#include <hwt/coresight.h>
 #include <hwt/libhwt.h>
 
 struct record_filter {		/* -i IMAGE -f FUNC */
@@ -61,6 +62,7 @@ struct record_options {
 	int		nfilters;
 	struct pt_cpu_config config;	/* "pt": without ranges */
 	struct arm_spe_config2 spe;	/* "spe" */
+	struct coresight_config coresight;	/* "coresight": the same */
 	struct record_images images;
 	const char	*path;		/* program, or NULL: */
 	char *const	*argv;

@@ -5,7 +5,6 @@
  */
 #include "cs_backend.h"
 
-#define TRACE_ID 0x10u /* one source a sink */
 #define POLLS	 100
 
 static void wr(const struct cs_unit *u, uint32_t reg, uint64_t value)
@@ -68,7 +67,7 @@ static void start_etm(const struct cs_unit *u, const struct cs_config *c)
 	wr(u, etm + TRCCONFIGR, c->configr);
 	wr(u, etm + TRCSYNCPR, c->syncpr);
 	wr(u, etm + TRCCCCTLR, c->ccctlr);
-	wr(u, etm + TRCTRACEIDR, TRACE_ID);
+	wr(u, etm + TRCTRACEIDR, CORESIGHT_TRACE_ID);
 	wr(u, etm + TRCSTALLCTLR, TRCSTALLCTLR_ISTALL);
 	for (i = 0; i < c->nranges; i++) {
 		set_range(u, i, c->range + 2 * i);

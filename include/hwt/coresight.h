@@ -11,6 +11,9 @@
 #define CORESIGHT_CONFIG_VERSION	1
 #define CORESIGHT_MAX_RANGES		8
 
+/* The trace ID of a buffer's one source, in the formatter's frames. */
+#define CORESIGHT_TRACE_ID		0x10
+
 /* Bits of TRCCONFIGR (Arm IHI 0064, 7.3.5) that a client may set. */
 #define CORESIGHT_BB	(1u << 3)	/* branch broadcasting: every branch's target */
 #define CORESIGHT_CCI	(1u << 4)	/* cycle counts */

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What perf.data says of a CoreSight trace: the cs_etm PMU's event
+ * (/sys/bus/event_source/devices/cs_etm/format) and its AUXTRACE_INFO, version 1.
+ * Each stream is an ETR's frames with one source, always the same trace ID: one
+ * CPU's metadata stand for all.
+ */
+#include "writer.h"
+
+#define CONFIGR_RES1	1u   /* TRCCONFIGR[0] reads as one */
+#define NONSECURE_TRACE 0xcu /* TRCAUTHSTATUS.NSNID: there, enabled */
+#define FRAME		16   /* bytes of the formatter's frame */
+
+static uint32_t idr(const struct perfdata_writer *w, uint32_t n)
+{
+	return n < w->ncaps ? w->caps[n] : 0;
+}
+
+static void put_attr(const struct perfdata_writer *w, struct perf_event_attr *attr)
+{
+	static const struct {
+		uint32_t configr;
+		uint64_t config;
+	} bits[] = {{CORESIGHT_BB, CS_CONFIG_BRANCH_BROADCAST},
+		    {CORESIGHT_CCI, CS_CONFIG_CYCACC},
+		    {CORESIGHT_CID, CS_CONFIG_CTXTID},
+		    {CORESIGHT_TS, CS_CONFIG_TS},
+		    {CORESIGHT_RS, CS_CONFIG_RETSTACK}};
+	size_t i;
+
+	attr->exclude_kernel = !(w->coresight.flags & CORESIGHT_KERNEL);
+	attr->exclude_user = !(w->coresight.flags & CORESIGHT_USER);
+	for (i = 0; i < sizeof(bits) / sizeof(bits[0]); i++)
+		if (w->coresight.configr & bits[i].configr)
+			attr->config |= bits[i].config;
+}
+
+static void put_info(struct perfdata_writer *w)
+{
+	const uint32_t type[2] = {PERF_AUXTRACE_CS_ETM, 0};
+	uint64_t priv[CS_PRIV_COUNT + CS_CPU_COUNT] = {
+		[CS_PRIV_VERSION] = 1,
+		[CS_PRIV_PMU_CPUS] = (uint64_t)PDW_PMU_TYPE << 32 | 1,
+	};
+	uint64_t *cpu = priv + CS_PRIV_COUNT;
+	size_t start = pdw_begin(w, PERF_USER_AUXTRACE_INFO, 0);
+
+	cpu[CS_CPU_MAGIC] = CS_MAGIC_ETM4;
+	cpu[CS_CPU_NPARAMS] = CS_CPU_COUNT - CS_CPU_CONFIGR;
+	cpu[CS_CPU_CONFIGR] = CONFIGR_RES1 | w->coresight.configr;
+	cpu[CS_CPU_TRACEIDR] = CORESIGHT_TRACE_ID;
+	cpu[CS_CPU_IDR0] = idr(w, 0);
+	cpu[CS_CPU_IDR1] = idr(w, 1);
+	cpu[CS_CPU_IDR2] = idr(w, 2);
+	cpu[CS_CPU_IDR8] = idr(w, 8);
+	cpu[CS_CPU_AUTHSTATUS] = NONSECURE_TRACE;
+	pdw_put(w, type, sizeof(type));
+	pdw_put(w, priv, sizeof(priv));
+	pdw_end(w, start);
+}
+
+const struct pdw_tech pdw_coresight = {
+	.backend = "coresight",
+	.pmu = "cs_etm",
+	.event = "cs_etm//",
+	.arch = "aarch64",
+	.cpu = "QEMU with a virtual CoreSight ETMv4",
+	/* perf reads MIDR_EL1 from it: none that it has rules for. */
+	.cpuid = "0x00000000000f0000",
+	.align = FRAME,
+	.attr = put_attr,
+	.info = put_info,
+};
