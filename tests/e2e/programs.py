@@ -43,7 +43,6 @@ def cases(guests, folder):
         "ls": (["/bin/ls", "-l", "/usr/bin"], [], 0, True),
         "ls-small": (["/bin/ls", "-l", "/"], [], 0, True),
         "gzip": (["/bin/gzip", "-c", file_of(folder, 1000000)], [], 0, "long"),
-        "gzip-small": (["/bin/gzip", "-c", file_of(folder, 30000)], [], 0, True),
         "python": (["/usr/bin/python3", "-S", "-E", "-c", PYTHON], [], 0, True),
         "perl": (["/usr/bin/perl", "-e", PERL], [], 0, True),
         "bash": (["/bin/bash", "-c", BASH], ["--follow"], 0, True),

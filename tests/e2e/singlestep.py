@@ -8,11 +8,11 @@ QEMU runs with -singlestep -d exec,nochain,tid,in_asm,strace in the same run tha
 is recorded (qemu_log.c, the PRELOAD, sees to it): a log a thread and program.
 The rules that make instructions executed of blocks entered are in doc/testing.md.
 """
+import array
 import collections
 import glob
 import json
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -21,17 +21,17 @@ import tempfile
 import lib
 import programs
 
-TRACE, STOPPED, SIGNAL = b"Trace ", b"Stopped ", b"--- SIG"
-VSYSCALL = b"ffffffffff600"
-OWN_END = re.compile(rb"\d+ (exit|exit_group|execve)\(")
-REPEATED = re.compile(rb"^0x([0-9a-f]+):  (?:[0-9a-f]{2} )+ *rep\w* (?!ret)", re.M)
+# What qemu_log.c makes of lines that are no blocks.
+STOPPED, SIGNAL, FAULT, OWN_END = 1, 2, 3, 4
+VSYSCALL = 0xffffffffff600000
+CHUNK = 1 << 16
 
 
-def repeated(logs):
-    """Addresses of string instructions with a REP prefix."""
-    found = subprocess.run(["grep", "-hE", "^0x.* rep", *logs], stdout=subprocess.PIPE,
-                           check=False).stdout
-    return {address.zfill(16) for address in REPEATED.findall(found)}
+def words(path):
+    """The 64-bit words of a file."""
+    with open(path, "rb") as file:
+        while chunk := file.read(8 * CHUNK):
+            yield from array.array("Q", chunk)
 
 
 class Log:
@@ -48,29 +48,25 @@ class Log:
     def __iter__(self):
         """Pairs: address; is it sure?"""
         last, entered, apart, ended = None, 0, False, False
-        with open(self.path, "rb") as log:
-            for line in log:
-                if line.startswith(TRACE):
-                    ended = False
-                    at = line.index(b"/") + 1
-                    address = line[at:at + 16]
-                    if address == last:
-                        entered += 1
-                        continue
-                    if entered:
-                        yield last, not (apart and last in self.reps)
-                    last, entered, apart = address, 1, False
-                    if address.startswith(VSYSCALL):
-                        entered = 0
-                elif line.startswith(STOPPED):
-                    entered -= 1
-                    apart = True
-                elif line.startswith(SIGNAL):
-                    apart = True
-                    if b"si_addr=" in line:     # a fault
-                        entered = 0
-                        ended = True
-                elif OWN_END.match(line):
+        for word in words(self.path):
+            if word > OWN_END:
+                ended = False
+                if word == last:
+                    entered += 1
+                    continue
+                if entered:
+                    yield last, not (apart and last in self.reps)
+                last, apart = word, False
+                entered = int(word < VSYSCALL)
+            elif word == STOPPED:
+                entered -= 1
+                apart = True
+            elif word == OWN_END:
+                ended = True
+            else:
+                apart = True
+                if word == FAULT:
+                    entered = 0
                     ended = True
         if entered:
             yield last, True
@@ -83,7 +79,7 @@ def decoded(hwt, data, tid):
         before = None
         for line in script.stdout:
             if line != before:
-                yield line.strip().zfill(16)
+                yield int(line, 16)
             before = line
 
 
@@ -96,7 +92,7 @@ def compare(tid, ours, logs):
         behind = logs[i + 1].first() if i + 1 < len(logs) else None
         for address, sure in log:
             if mine == address:
-                shown.append(mine.decode())
+                shown.append(f"{mine:x}")
                 count += 1
                 mine = next(ours, None)
             elif sure:
@@ -108,15 +104,15 @@ def compare(tid, ours, logs):
             pass
         if log.ended or mine != behind:
             sys.exit(f"thread {tid}, instruction {count}, behind {' '.join(shown)}: "
-                     f"QEMU {address.decode()}, hwt {mine.decode() if mine else 'ends'}")
+                     f"QEMU {address:x}, hwt {f'{mine:x}' if mine else 'ends'}")
     if mine:
         sys.exit(f"thread {tid}: hwt has more than QEMU's {count} instructions, "
-                 f"{mine.decode()} ...")
+                 f"{mine:x} ...")
     return count
 
 
 def record(hwt, case, preload, folder):
-    """Recording, threads that executed anything, logs by thread."""
+    """Recording, threads that executed anything, logs by thread, REP instructions."""
     argv, options, want, _ = case
     data = os.path.join(folder, "hwt.data")
     logs = os.path.join(folder, "logs")
@@ -134,14 +130,13 @@ def record(hwt, case, preload, folder):
     by_thread = {}
     for log in sorted(glob.glob(os.path.join(logs, "*.[0-9]*"))):
         by_thread.setdefault(log.rsplit(".", 1)[1], []).append(log)
-    return data, threads, by_thread
+    return data, threads, by_thread, set(words(os.path.join(logs, "repeated")))
 
 
 def check(hwt, case, preload, folder):
-    data, threads, by_thread = record(hwt, case, preload, folder)
+    data, threads, by_thread, reps = record(hwt, case, preload, folder)
     if set(by_thread) != threads:
         sys.exit(f"threads: QEMU {sorted(by_thread)}, hwt {sorted(threads)}")
-    reps = repeated([log for logs in by_thread.values() for log in logs])
     count = sum(compare(tid, decoded(hwt, data, tid), [Log(log, reps) for log in logs])
                 for tid, logs in sorted(by_thread.items()))
     print(f"{count} instructions of {len(threads)} threads equal QEMU's log")
@@ -149,7 +144,7 @@ def check(hwt, case, preload, folder):
 
 def main():
     hwt, preload, guests, name = sys.argv[1:]
-    lib.need("qemu-x86_64", "grep")
+    lib.need("qemu-x86_64")
     with (programs.case(guests, name) as case,
           tempfile.TemporaryDirectory(prefix="hwt-singlestep-") as folder):
         lib.need(case[0][0])
