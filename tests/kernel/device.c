@@ -175,7 +175,8 @@ int as_user(int uid, int (*fn)(void))
 	int status;
 
 	if (!pid) {
-		if (become(&how))
+		/* A change of uid clears it: after that. */
+		if (become(&how) || prctl(PR_SET_PDEATHSIG, SIGKILL))
 			_exit(99);
 		status = fn();
 		fflush(stdout);
