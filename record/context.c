@@ -89,10 +89,13 @@ static int allocate(struct context *ctx)
 
 /*
  * Filters pause a thread where an image comes in, following where a child begins;
- * and a program that begins by an exec of ours must not be ahead of START.
+ * and a program that begins by an exec of ours must not be ahead of START.  CPUs
+ * do not pause.
  */
 static uint32_t pauses(const struct recorder *r)
 {
+	if (r->opt->cpus)
+		return 0;
 	return (r->opt->nfilters ? HWT_PAUSE_EXEC | HWT_PAUSE_MMAP : 0) |
 	       (r->exec_pending ? HWT_PAUSE_EXEC : 0) |
 	       (r->opt->follow ? HWT_PAUSE_FORK : 0);

@@ -284,6 +284,7 @@ static void filters_in_the_kernel(void **state)
 				&row[i].filter, 1);
 		assert_int_equal(t.err, 0);
 		assert_int_equal(t.facts.last_config.nranges, 1);
+		assert_int_equal(t.facts.last_pause, 0);
 		assert_int_equal(t.facts.last_config.ip_ranges[0].start, row[i].start);
 		assert_int_equal(t.facts.last_config.ip_ranges[0].end, row[i].end);
 		assert_true(t.facts.started_at_run);
