@@ -6,7 +6,6 @@
  *			that nobody else makes; on CPU 0; exits with 7
  *	caller spin	the same for ever, resting in between
  */
-#define _GNU_SOURCE
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
