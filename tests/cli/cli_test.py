@@ -332,7 +332,8 @@ class Output(Case):
         words = subprocess.run(
             ["bash", "-c", script + "\nCOMP_WORDS=(hwt record --no-); COMP_CWORD=2; _hwt; "
              "echo ${COMPREPLY[@]}"], capture_output=True, text=True, check=True).stdout
-        self.assertEqual(words.split(), ["--no-retcomp", "--no-tsc"])
+        self.assertEqual(words.split(), ["--no-retcomp", "--no-tsc", "--no-jitter",
+                                         "--no-events"])
 
 
 class HostileNames(Case):
