@@ -15,6 +15,7 @@
  * --cut      what the other decoders have elsewhere is skipped, too: the unit
  *            traced more than the ranges
  * --at       ADDR was executed COUNT times in all
+ * --ended    threads may be ended by another's exit_group, at any instruction
  * --gaps     this many gaps are right (default: none); errors never are
  *
  * Prints a line a thread and comparison; exit 1 on any difference.
@@ -32,11 +33,13 @@
 
 #define BATCH		4096
 #define MAX_RANGES	64
+#define MAX_TAIL	64	/* instructions */
 
 struct options {
 	const char	*file, *log, *machine;
 	char		dir[64];	/* perf's addresses */
 	bool		ipt, ipt_blocks, perf, cut;
+	bool		ended;		/* threads may be ended by another's exit_group */
 	uint64_t	gaps;
 	uint64_t	start[MAX_RANGES], end[MAX_RANGES];
 	int		nranges;
@@ -107,8 +110,22 @@ static void show_difference(struct cursor *a, struct cursor *b, uint64_t index, 
 }
 
 /* 0: the same addresses in the same order. */
+/*
+ * A thread that another's exit_group ends stops anywhere: libipt goes on up to the
+ * next branch without a packet, the log has what its last packet had not.
+ */
+static bool ended_between(struct cursor *longer)
+{
+	uint64_t ip;
+	int n = 1;
+
+	while (n <= MAX_TAIL && get(longer, &ip))
+		n++;
+	return n <= MAX_TAIL;
+}
+
 static int compare(struct source *x, struct source *y, const struct options *only,
-		   const char *who)
+		   const char *who, bool ended)
 {
 	static struct cursor a, b;
 	uint64_t index = 0, ia = 0, ib = 0, before = 0;
@@ -120,6 +137,8 @@ static int compare(struct source *x, struct source *y, const struct options *onl
 		ha = get(&a, &ia);
 		hb = get(&b, &ib);
 		if (!ha && !hb)
+			break;
+		if (ended && ha != hb && ended_between(ha ? &a : &b))
 			break;
 		if (ha != hb || ia != ib) {
 			printf("%s: %s and %s\n", who, x->name, y->name);
@@ -135,15 +154,31 @@ static int compare(struct source *x, struct source *y, const struct options *onl
 	return x->errors || y->errors;
 }
 
+static uint64_t count(struct source *s)
+{
+	struct cursor c = {.s = s};
+	uint64_t ip, n = 0;
+
+	while (get(&c, &ip))
+		n++;
+	return n;
+}
+
 static int with(struct options *o, struct hwt_stream *st, struct source *other,
 		const struct options *only, const char *who)
 {
 	struct source *ours = source_ours(st);
 	int bad;
 
+	/* It may be ended before its log begins. */
+	if (ours && !other && o->ended) {
+		bad = count(ours) > MAX_TAIL;
+		ours->close(ours);
+		return bad;
+	}
 	if (!ours || !other)
 		return 1;
-	bad = compare(ours, other, only, who);
+	bad = compare(ours, other, only, who, o->ended);
 	if (ours->gaps > o->gaps) {
 		printf("%s: %" PRIu64 " gaps, %" PRIu64 " are right\n", who, ours->gaps, o->gaps);
 		bad = 1;
@@ -223,6 +258,8 @@ static int parse(struct options *o, int argc, char **argv)
 			o->perf = true;
 		else if (!strcmp(argv[i], "--cut"))
 			o->cut = true;
+		else if (!strcmp(argv[i], "--ended"))
+			o->ended = true;
 		else if (argv[i][0] != '-')
 			o->file = argv[i];
 		else if (i + 1 == argc)

@@ -52,7 +52,8 @@ def check_ends(checks):
     with check_flow(checks, "the first leaves", [GUEST, "leave", "4"], 5) as recording:
         checks.equal("the first leaves: threads", len(threads_of(recording.data)), 5)
     for _ in range(5):
-        check_flow(checks, "exit_group", [GUEST, "group", "4"], 6).remove()
+        check_flow(checks, "exit_group", [GUEST, "group", "4"], 6,
+                   foreign=("--ipt", "--ended")).remove()
         done = run([HWT, "record", "-q", "-o", "/dev/null", "-f", "no_such_function", "--",
                     GUEST, "group", "4"])
         checks.equal("exit_group while threads stand paused", done.returncode, 6)
