@@ -126,18 +126,28 @@ static void reset(struct etm_decoder *d)
 	d->synced = false;
 	d->cid_known = false;
 	d->pop_pending = false;
+	d->addressed = false;
 	d->stack = 0;
 }
 
-/*
- * At a packet's header: would OpenCSD take a target from its empty return stack?
- * An exception that follows ERET has none; others are damage.
- */
-static bool guard(const struct etm_decoder *d, uint8_t header)
+static bool pops(const struct etm_decoder *d)
 {
-	return d->pop_pending && d->at_header && header == ETM4_EXCEPTION &&
-	       d->config.source.configr & TRCCONFIGR_RS &&
-	       (!d->stack || d->eret_pending);
+	return d->pop_pending && d->config.source.configr & TRCCONFIGR_RS;
+}
+
+/*
+ * At a packet's header, what OpenCSD must not see.  An exception before the first
+ * address: it would walk from an address that it never set.  One where it would
+ * take a target from its empty return stack: behind ERET there is none; others are
+ * damage.
+ */
+static enum trace_gap guard(const struct etm_decoder *d, uint8_t header)
+{
+	if (!d->at_header || header != ETM4_EXCEPTION)
+		return TRACE_GAP_NONE;
+	if (d->synced && !d->addressed)
+		return TRACE_ERR_UNEXPECTED;
+	return pops(d) && (!d->stack || d->eret_pending) ? TRACE_ERR_RETURN : TRACE_GAP_NONE;
 }
 
 /* Gives up what was decoded so far, at `offset`; goes on at the next A-sync. */
@@ -150,16 +160,17 @@ static void give_up(struct etm_decoder *d, enum trace_gap why, uint64_t offset)
 /* n bytes of the source, which are at `offset` in what was fed. */
 static void process(struct etm_decoder *d, uint64_t offset, const uint8_t *bytes, size_t n)
 {
-	bool rs = d->config.source.configr & TRCCONFIGR_RS;
 	ocsd_datapath_resp_t resp;
+	enum trace_gap why;
 	uint32_t used, none;
 	size_t k;
 
 	while (n && !d->nomem) {
-		if (guard(d, *bytes))
-			give_up(d, TRACE_ERR_RETURN, offset);
+		why = guard(d, *bytes);
+		if (why != TRACE_GAP_NONE)
+			give_up(d, why, offset);
 		/* Byte by byte there, so that each header is seen before it is taken. */
-		k = d->pop_pending && rs ? 1 : n;
+		k = !d->addressed || pops(d) ? 1 : n;
 		d->at_header = false;
 		used = 0;
 		resp = ocsd_dt_process_data(d->tree, OCSD_OP_DATA, offset, k, bytes, &used);

@@ -419,8 +419,10 @@ void etm_monitor(const void *ctx, const ocsd_datapath_op_t op,
 	if (op != OCSD_OP_DATA)
 		return;
 	d->at_header = true;
-	if (p->type >= ETM4_PKT_I_ADDR_CTXT_L_32IS0 && p->type <= ETM4_PKT_I_ADDR_L_64IS1)
+	if (p->type >= ETM4_PKT_I_ADDR_CTXT_L_32IS0 && p->type <= ETM4_PKT_I_ADDR_L_64IS1) {
 		d->pop_pending = false;
+		d->addressed = true;
+	}
 	if (p->type == ETM4_PKT_I_TRACE_INFO) {
 		d->pop_pending = false;
 		d->stack = 0;

@@ -70,6 +70,7 @@ struct etm_decoder {
 	 */
 	bool pop_pending;		/* the last atom was an indirect branch */
 	bool eret_pending;		/* of that kind */
+	bool addressed;			/* an address came since the last reset */
 	bool at_header;			/* what comes next begins a packet */
 	uint32_t stack;			/* entries */
 };

@@ -300,6 +300,15 @@ static void unreachable_return(void **state)
 	       "[exc e 4000 to 0] [on 4000] 4000 4004");
 }
 
+/* Where the flow stood before it nobody knows, OpenCSD 1.3.3 least of all. */
+static void exception_before_any_address(void **state)
+{
+	begin();
+	put(SYNC "06 1d 95 01");
+	put(SYNC ON "f7");
+	expect("[error unexpected] [gap no-sync 4] [on 4000] 4000 4004");
+}
+
 /* AArch64 or A32 by the context, which may come behind the address. */
 static void instruction_set(void **state)
 {
@@ -453,6 +462,7 @@ int main(void)
 		cmocka_unit_test(ete),
 		cmocka_unit_test(exception_told),
 		cmocka_unit_test(unreachable_return),
+		cmocka_unit_test(exception_before_any_address),
 		cmocka_unit_test(instruction_set),
 		cmocka_unit_test(no_code),
 		cmocka_unit_test(cut_front),
