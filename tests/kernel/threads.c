@@ -197,10 +197,11 @@ static int begins_with_psb(struct device *d, int tid, uint64_t at)
 	device_name(d, tid, name, sizeof(name));
 	fd = open(name, O_RDWR);
 	WANT(fd >= 0, 1);
-	p = mmap(NULL, 16 * PAGE, PROT_READ, MAP_SHARED, fd, 0);
+	/* Its page and the next, into which it may reach. */
+	p = mmap(NULL, 2 * PAGE, PROT_READ, MAP_SHARED, fd, (off_t)(at / PAGE * PAGE));
 	WANT(p == MAP_FAILED, 0);
-	WANT(memcmp(p + at, psb, sizeof(psb)), 0);
-	munmap(p, 16 * PAGE);
+	WANT(memcmp(p + at % PAGE, psb, sizeof(psb)), 0);
+	munmap(p, 2 * PAGE);
 	close(fd);
 	return 0;
 }
