@@ -26,7 +26,7 @@ try child hwt record -o child.data --follow sh -c 'CALLER {CALLS}; exit 3'
 
 CALLER spin & pid=$!
 hwt record -p $pid -o attach.data --ready-fd 3 3> ready 2> attach.err & record=$!
-while [ ! -s ready ]; do sleep 0.1; done
+while [ ! -s ready ]; do kill -0 $record || exit 1; sleep 0.1; done
 sleep 1
 try twice hwt record -p $pid -o twice.data
 kill -TERM $record; wait $record; echo $? > attach.rc
@@ -130,6 +130,8 @@ def check_attach(r):
 
 
 def test(build, hwt, caller):
+    # What decodes outside looks for the program under the guest's name of it.
+    caller = os.path.abspath(caller)
     machine = vm.Guest(build)
     machine.add(hwt)
     machine.add(caller, caller.lstrip("/"))
