@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 #include "snapshot.h"
+
+#define SNAPSHOT_INI	"snapshot.ini"
 
 #define FILE_MAX	(1u << 20)	/* bytes of one .ini */
 #define LIST_MAX	4096u		/* devices, dumps, registers, buffers */
@@ -395,12 +399,29 @@ static int read_trace(struct reading *r)
 	return ret;
 }
 
+/* Any other folder is more often a slip than a snapshot that lost its file. */
+static bool has_snapshot(const char *folder)
+{
+	int dir = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	bool has = dir < 0 || !faccessat(dir, SNAPSHOT_INI, F_OK, 0) || errno != ENOENT;
+
+	if (dir >= 0)
+		close(dir);
+	return has;
+}
+
 static int read_all(struct reading *r)
 {
 	const struct ini_sink sink = {r, snapshot_entry};
 	int ret;
 
-	r->file = "snapshot.ini";
+	if (!has_snapshot(r->folder)) {
+		if (asprintf(r->error, "%s: is a directory, and no snapshot: it has no %s",
+			     r->folder, SNAPSHOT_INI) < 0)
+			*r->error = NULL;
+		return -ENOENT;
+	}
+	r->file = SNAPSHOT_INI;
 	ret = read_file(r, &sink);
 	if (ret)
 		return ret;

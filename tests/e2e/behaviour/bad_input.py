@@ -107,7 +107,8 @@ def check_options(checks):
 def check_files(checks):
     """Files that are no recording, each named for what it is."""
     run([HWT, "-r", "-w", "raw.pt", "/bin/true"])
-    rows = [("nosuch", "No such file"), ("/tmp", "a directory"),
+    os.mkdir("folder")
+    rows = [("nosuch", "No such file"), ("folder", "a directory"),
             (write("nothing", b""), "empty"), (write("words", b"hello\n" * 99), "no perf.data"),
             ("raw.pt", "Intel PT"), (HWT, "ELF"), ("/dev/null", "/dev/null"),
             (write("magic", b"PERFILE2" + bytes(30)), "header")]

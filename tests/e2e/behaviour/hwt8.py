@@ -119,7 +119,7 @@ def check_threads(checks):
     for index in (0, 1):
         ids = {row[0] for row in listing(run([HWT, "-t", index, "-o", "id,pc", THREADS]))}
         checks.equal(f"-t {index}: one thread", len(ids), 1)
-    checks.that("-t: no such thread", one_line(run([HWT, "-t", 9, STATIC]), 1, "no thread 9"))
+    checks.that("-t: no such thread", one_line(run([HWT, "-t", 9, STATIC]), 1, "no thread (CPU) 9"))
     done = run([HWT, "-r", "-w", "none.out", "-t", 9, STATIC])
     checks.that("-r -t: no such thread", one_line(done, 1, "a thread 9"), done.stderr)
 
