@@ -331,24 +331,47 @@ struct cache {
 };
 static struct cache caches[512];
 
+static void note(const char *name, long active, int when)
+{
+	size_t i;
+
+	for (i = 0; i < 511 && caches[i].name[0]; i++)
+		if (!strcmp(caches[i].name, name))
+			break;
+	strcpy(caches[i].name, name);
+	caches[i].active[when] = active;
+}
+
+/*
+ * Areas of vmalloc's that are in use.  Their cache holds as well what was freed and
+ * waits for a flush of the TLBs, which is thousands before the kernel does one.
+ */
+static void areas(int when)
+{
+	FILE *f = fopen("/proc/vmallocinfo", "r");
+	char line[512];
+	long n = 0;
+
+	while (f && fgets(line, sizeof(line), f))
+		n += !strstr(line, "unpurged");
+	if (f)
+		fclose(f);
+	note("vmalloc areas", n, when);
+}
+
 static void slabs(int when)
 {
 	FILE *f = fopen("/proc/slabinfo", "r");
 	char line[512], name[64];
 	long active;
-	size_t i;
 
-	while (f && fgets(line, sizeof(line), f)) {
-		if (sscanf(line, "%63s %ld %*d", name, &active) != 2)
-			continue;
-		for (i = 0; i < 511 && caches[i].name[0]; i++)
-			if (!strcmp(caches[i].name, name))
-				break;
-		strcpy(caches[i].name, name);
-		caches[i].active[when] = active;
-	}
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "%63s %ld %*d", name, &active) == 2 &&
+		    strcmp(name, "vmap_area"))
+			note(name, active, when);
 	if (f)
 		fclose(f);
+	areas(when);
 }
 
 /*
