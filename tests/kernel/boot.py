@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The modules load and unload, and their devices come and go with them.
 
-usage: boot.py BUILD
+usage: boot.py BUILD ARCH
 """
 import vm
 
@@ -10,17 +10,27 @@ SCRIPT = """
 insmod /lib/modules/hwt.ko
 [ -c /dev/hwt ]
 [ "$(stat -c %a:%u /dev/hwt)" = 660:0 ]
-# QEMU's CPU has no Processor Trace; its CPUID leaf 14h answers all the same.
-if insmod /lib/modules/hwt_pt.ko; then exit 1; fi
-dmesg | grep "hwt_pt: this CPU has no Processor Trace"
+{silicon}
 rmmod hwt
 [ ! -e /dev/hwt ]
 [ ! -e /sys/class/hwt ]
 """
+REFUSED = """
+if insmod /lib/modules/{module}.ko; then exit 1; fi
+dmesg | grep "{module}: {words}"
+"""
+# The modules of trace units that QEMU's CPU does not have, and what they say.
+SILICON = {
+    # Its CPUID leaf 14h answers all the same.
+    "x86_64": {"hwt_pt": "this CPU has no Processor Trace"},
+    "aarch64": {},
+}
 
 
-def test(build):
-    vm.Guest(build).boot(SCRIPT).check()
+def test(build, arch):
+    silicon = "".join(REFUSED.format(module=module, words=words)
+                      for module, words in SILICON[arch].items())
+    vm.Guest(build, arch).boot(SCRIPT.format(silicon=silicon)).check()
 
 
 vm.main(test)

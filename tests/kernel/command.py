@@ -133,6 +133,7 @@ def test(build, hwt, caller):
     # What decodes outside looks for the program under the guest's name of it.
     caller = os.path.abspath(caller)
     machine = vm.Guest(build)
+    machine.need_unit()
     machine.add(hwt)
     machine.add(caller, caller.lstrip("/"))
     with tempfile.TemporaryDirectory(prefix="hwt-command-") as folder:

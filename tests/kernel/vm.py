@@ -3,13 +3,15 @@
 programs of ours, runs a script in it and brings back what it wrote.
 
     guest = vm.Guest(build)            # builds the modules; Skip where it cannot
+    guest = vm.Guest(build, arch="aarch64")
     guest.add("/path/to/program")      # into /bin of the guest, with its libraries
     run = guest.boot("insmod /lib/modules/hwt.ko && program > /out/result")
     run.status, run.console, run.out   # the script's exit status, text, a folder
 
 The guest's root is a RAM disk with busybox; the script runs as root under sh -e,
 /out is a folder of the host's (9p).  The kernel comes from /boot, or else from
-Debian's package, unpacked under BUILD/kernel.
+Debian's package, unpacked under BUILD/kernel; another architecture's from
+tools/fetch-kernel.
 """
 import atexit
 import ctypes
@@ -80,21 +82,64 @@ def need(program):
     return found
 
 
-class Kernel:
-    """The kernel that fits the newest headers: image (as ELF) and modules."""
+class Machine:
+    """What differs from one architecture to the next."""
 
-    def __init__(self, build, release=None):
-        self.kdir = find_headers(release)
-        self.release = release or re.sub("^linux-headers-", "", self.kdir.name)
-        self.cache = pathlib.Path(build, "kernel", self.release).absolute()
+    def __init__(self, debian, qemu, options, append, kbuild=()):
+        self.debian = debian  # Debian's name of the architecture
+        self.qemu = qemu
+        self.options = options
+        self.append = append  # to the kernel's command line
+        self.kbuild = list(kbuild)
+
+
+MACHINES = {
+    # QEMU 7.2 corrupts x86 kernel text that is patched while the other vCPU runs it.
+    "x86_64": Machine("amd64", "qemu-system-x86_64",
+                      ["-accel", "tcg,thread=single", "-cpu", "max", "-machine",
+                       "q35,memory-backend=ram"], "console=ttyS0 no_timer_check"),
+    # The architected algorithm of pointer authentication costs half of the time.
+    "aarch64": Machine("arm64", "qemu-system-aarch64",
+                       ["-accel", "tcg,thread=single", "-cpu", "max,pauth-impdef=on",
+                        "-machine", "virt,memory-backend=ram"], "console=ttyAMA0",
+                       ["ARCH=arm64", "CROSS_COMPILE=aarch64-linux-gnu-"]),
+}
+
+
+class Kernel:
+    """A kernel that can be booted, and its headers and modules."""
+
+    def __init__(self, build, kdir, release):
+        self.kdir = kdir  # where modules are built against
+        self.release = release
+        self.cache = pathlib.Path(build, "kernel", release).absolute()
         self.cache.mkdir(parents=True, exist_ok=True)
+        self.root = None  # of its package's files
+        self.image = None  # what QEMU starts
+
+    def find_vmlinux(self):
+        """Of a bzImage; once."""
+        vmlinux = self.cache / "vmlinux"
+        if not vmlinux.exists():
+            extract_vmlinux(self.root / "boot" / f"vmlinuz-{self.release}", vmlinux)
+        return vmlinux
+
+    def module(self, name):
+        """The module's file, or None: it is built in."""
+        path = self.root / "lib/modules" / self.release / "kernel" / f"{name}.ko"
+        return path if path.exists() else None
+
+
+class OwnKernel(Kernel):
+    """The one that fits the newest headers of this machine."""
+
+    def __init__(self, build):
+        kdir = find_headers()
+        super().__init__(build, kdir, re.sub("^linux-headers-", "", kdir.name))
         with (self.cache / ".lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             self.root = self.find_root()
-            self.vmlinux = self.cache / "vmlinux"
-            if not self.vmlinux.exists():
-                extract_vmlinux(self.root / "boot" / f"vmlinuz-{self.release}",
-                                self.vmlinux)
+            self.image = self.find_vmlinux()
 
     def find_root(self):
         """/, or where the package was unpacked."""
@@ -121,13 +166,36 @@ class Kernel:
                 run(["tar", "-x", "-C", str(root), *members], stdin=tar.stdout)
             deb.unlink()
 
-    def module(self, name):
-        return self.root / "lib/modules" / self.release / "kernel" / f"{name}.ko"
+
+class FetchedKernel(Kernel):
+    """What tools/fetch-kernel has of an architecture; version: not its release's."""
+
+    def __init__(self, build, arch, version=""):
+        debian = MACHINES[arch].debian
+        got = subprocess.run([str(SOURCE / "tools/fetch-kernel"), debian, version],
+                             text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                             check=False)
+        if got.returncode:
+            raise Skip(got.stderr.strip().split("\n")[-1])
+        root = pathlib.Path(got.stdout.strip())
+        release = (root / "release").read_text().strip()
+        super().__init__(build, root / "usr/src" / f"linux-headers-{release}", release)
+        self.root = root
+        if debian == "amd64":
+            self.image = self.find_vmlinux()
+        else:
+            self.image = root / "boot" / f"vmlinuz-{release}"
 
 
-def find_headers(release):
-    pattern = f"linux-headers-{release or '*'}"
-    found = [d for d in pathlib.Path("/usr/src").glob(pattern)
+def kernel_for(build, arch):
+    """This machine's own kernel, or the other architecture's."""
+    if arch == platform.machine():
+        return OwnKernel(build)
+    return FetchedKernel(build, arch)
+
+
+def find_headers():
+    found = [d for d in pathlib.Path("/usr/src").glob("linux-headers-*")
              if (d / "Makefile").exists() and not d.name.endswith("-common")]
     if not found:
         raise Skip("no kernel headers: install linux-headers-amd64")
@@ -223,23 +291,33 @@ class Run:
 
 
 class Guest:
-    def __init__(self, build, release=None, kbuild=(), stage="kmod"):
+    def __init__(self, build, arch="x86_64", kernel=None, kbuild=(), stage="kmod"):
+        self.arch = arch
+        self.machine = MACHINES[arch]
         if platform.machine() != "x86_64":
-            raise Skip("the guest is an x86-64 machine")
-        self.qemu = need("qemu-system-x86_64")
+            raise Skip("guests are tested on x86-64 machines")
+        self.qemu = need(self.machine.qemu)
         self.build = pathlib.Path(build).absolute()
-        self.kernel = Kernel(build, release)
-        self.files = {"bin/busybox": pathlib.Path(need("busybox"))}
+        self.kernel = kernel or kernel_for(build, arch)
+        self.files = {"bin/busybox": self.find_busybox()}
         self.modules = self.build_modules(list(kbuild), stage)
         self.cpus = 2
+        self.plugin = None  # need_unit
         self.log = False  # of all that the CPUs execute, into log/ of the output
+
+    def find_busybox(self):
+        if self.arch == platform.machine():
+            return pathlib.Path(need("busybox"))
+        return self.kernel.root / "bin/busybox"
 
     def build_modules(self, kbuild, stage):
         """Test builds lie apart from what make kmod builds."""
+        if self.arch != platform.machine():
+            need(f"{self.arch}-linux-gnu-gcc")
         stage = self.build / "kernel" / self.kernel.release / stage
         built = subprocess.run([str(SOURCE / "tools/kmod"), str(stage),
-                                str(self.kernel.kdir), "HWT_TEST=y", *kbuild],
-                               text=True, stdout=subprocess.PIPE,
+                                str(self.kernel.kdir), *self.machine.kbuild, "HWT_TEST=y",
+                                *kbuild], text=True, stdout=subprocess.PIPE,
                                stderr=subprocess.STDOUT, check=False)
         if built.returncode:
             sys.exit(built.stdout)
@@ -248,7 +326,8 @@ class Guest:
 
     def need_unit(self):
         """The CPUs must have trace units: a plugin that knows machines."""
-        if not os.environ.get("HWT_PLUGIN"):
+        self.plugin = os.environ.get("HWT_PLUGIN")
+        if not self.plugin:
             raise Skip("the plugin was not built")
 
     def add(self, program, name=None):
@@ -262,28 +341,24 @@ class Guest:
         archive = Archive()
         for name in "proc", "sys", "dev", "out", "tmp", "etc", "lib/modules":
             archive.folder(name)
-        names = [os.path.basename(m) for m in SHARE_MODULES]
+        share = [m for m in map(self.kernel.module, SHARE_MODULES) if m]
+        names = [m.stem for m in share]
         archive.file("init", INIT.format(modules=" ".join(names)).encode())
         archive.file("script", script.encode())
         archive.file("etc/passwd", b"root:x:0:0::/:/bin/sh\nuser:x:1000:1000::/:/bin/sh\n"
                      b"other:x:1001:1001::/:/bin/sh\n")
         archive.file("etc/group", b"root:x:0:\nuser:x:1000:\nother:x:1001:\n")
-        for module in SHARE_MODULES:
-            archive.file(f"lib/modules/{os.path.basename(module)}.ko",
-                         self.kernel.module(module).read_bytes())
-        for module in self.modules:
+        for module in share + self.modules:
             archive.file(f"lib/modules/{module.name}", module.read_bytes())
         for name, source in self.files.items():
             archive.file(name, source.read_bytes())
         archive.finish(path)
 
     def command(self, work, out, append):
-        """The machine; with HWT_PLUGIN, its CPUs have trace units."""
-        plugin = os.environ.get("HWT_PLUGIN")
         ram, window = work / "ram", work / "window"
-        machine = ["-machine", "q35,memory-backend=ram", "-object",
+        machine = [*self.machine.options, "-object",
                    f"memory-backend-file,id=ram,size={RAM},mem-path={ram},share=on"]
-        if plugin:
+        if self.plugin:
             window.write_bytes(b"")
             os.truncate(window, WINDOW_SIZE)
             machine += ["-object", f"memory-backend-file,id=reg,size={WINDOW_SIZE},"
@@ -292,15 +367,13 @@ class Guest:
             if self.log:
                 (out / "log").mkdir()
                 options += f",log={out / 'log'}"
-            machine += ["-plugin", f"{plugin},{options}"]
-        # QEMU 7.2 corrupts kernel text that is patched while the other vCPU runs it.
-        return [self.qemu, "-accel", "tcg,thread=single", "-cpu", "max", *machine,
+            machine += ["-plugin", f"{self.plugin},{options}"]
+        return [self.qemu, *machine,
                 "-smp", str(self.cpus), "-m", RAM, "-nodefaults", "-no-user-config",
                 "-display", "none", "-serial", "stdio", "-no-reboot",
                 "-virtfs", f"local,path={out},mount_tag=out,security_model=none",
-                "-kernel", str(self.kernel.vmlinux), "-initrd", str(work / "initrd"),
-                "-append", f"console=ttyS0 quiet panic=-1 loglevel=5 "
-                f"no_timer_check {append}"]
+                "-kernel", str(self.kernel.image), "-initrd", str(work / "initrd"),
+                "-append", f"{self.machine.append} quiet panic=-1 loglevel=5 {append}"]
 
     def boot(self, script, timeout=120, append="", keep=None):
         """keep (or HWT_VM_OUT): a folder for what the guest writes; else one that
