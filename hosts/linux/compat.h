@@ -113,6 +113,16 @@ static inline struct hwt_compat_protect hwt_compat_protect(struct pt_regs *regs)
 	return p;
 }
 
+/* The system call's functions: of 64-bit programs, and of 32-bit ones if they can run. */
+#ifdef CONFIG_X86
+#define HWT_COMPAT_SYSCALL(name)	"__x64_sys_" name
+#else
+#define HWT_COMPAT_SYSCALL(name)	"__arm64_sys_" name
+#endif
+#ifdef CONFIG_IA32_EMULATION
+#define HWT_COMPAT_SYSCALL32(name)	"__ia32_sys_" name
+#endif
+
 /*
  * unmap_vmas(tlb, mt, vma, start, end): the VMAs are in a tree, or (6.6) behind a
  * cursor, which is copied here.

@@ -11,54 +11,14 @@
 #include <linux/limits.h>
 #include <linux/mm.h>
 #include <linux/sched/mm.h>
-#include <linux/slab.h>
-#include <linux/task_work.h>
 
 #include "linux.h"
 
 struct exec {
-	struct callback_head	work;
+	struct hwt_linux_later	later;
 	int			old_tid;
 	uint64_t		addr, base;
 };
-
-/* Publishes where the thread's unit may be asked; then waits if it has to. */
-#define tell(hook, at, ...)                                                              \
-	({                                                                               \
-		int tell_rc_;                                                            \
-		preempt_disable();                                                       \
-		hwt_linux_where(at);                                                     \
-		tell_rc_ = hook(hwt_linux_core, at, ##__VA_ARGS__);                      \
-		preempt_enable();                                                        \
-		told(tell_rc_);                                                          \
-	})
-
-static int told(int rc)
-{
-	if (rc > 0 && rc & HWT_HOOK_PAUSED &&
-	    hwt_hook_pause_wait(hwt_linux_core, task_tgid_nr(current),
-				task_pid_nr(current)))
-		return -EINTR;
-	return rc;
-}
-
-/* The next executable mapping at or after *addr; false: no more. */
-static bool next_map(unsigned long *addr, struct hwt_hook_map *map, char *path)
-{
-	struct mm_struct *mm = current->mm;
-	struct vm_area_struct *vma;
-
-	mmap_read_lock(mm);
-	vma = find_vma(mm, *addr);
-	while (vma && !(vma->vm_flags & VM_EXEC))
-		vma = find_vma(mm, vma->vm_end);
-	if (vma) {
-		*addr = vma->vm_end;
-		hwt_linux_map_describe(vma, map, path);
-	}
-	mmap_read_unlock(mm);
-	return vma;
-}
 
 /* The program's file: its own, or a script's interpreter's. */
 static const char *program_path(char *path)
@@ -77,35 +37,26 @@ static const char *program_path(char *path)
 static void exec_tell(const struct exec *e, char *path)
 {
 	char name[TASK_COMM_LEN];
-	struct hwt_hook_where at;
-	struct hwt_hook_map map;
-	unsigned long addr = 0;
-	int rc = tell(hwt_hook_exec, &at, e->old_tid, program_path(path), e->addr, e->base);
+	int rc = hwt_linux_tell(hwt_hook_exec, e->old_tid, program_path(path), e->addr,
+				e->base);
 
 	if (rc > 0) {
 		get_task_comm(name, current);
-		rc = tell(hwt_hook_thread_name, &at, name);
+		rc = hwt_linux_tell(hwt_hook_thread_name, name);
 	}
-	while (rc > 0 && next_map(&addr, &map, path))
-		rc = tell(hwt_hook_mmap, &at, &map);
+	if (rc > 0)
+		hwt_linux_maps_tell(0, ULONG_MAX, path);
 }
 
-static void exec_work(struct callback_head *work)
+static void exec_later(struct hwt_linux_later *later)
 {
-	struct exec *e = container_of(work, struct exec, work);
-	char *path;
+	char *path = hwt_alloc(PATH_MAX, HWT_MAY_SLEEP);
 
-	if (!(current->flags & PF_EXITING)) {
-		path = hwt_alloc(PATH_MAX, HWT_MAY_SLEEP);
-		if (path)
-			exec_tell(e, path);
-		else
-			hwt_hook_lost(hwt_linux_core, task_tgid_nr(current));
-		hwt_free(path);
-	}
-	hwt_live_add(-1);
-	kfree(e);
-	module_put(THIS_MODULE);
+	if (path)
+		exec_tell(container_of(later, struct exec, later), path);
+	else
+		hwt_hook_lost(hwt_linux_core, task_tgid_nr(current));
+	hwt_free(path);
 }
 
 static uint64_t entry_of(const struct linux_binprm *bprm)
@@ -139,7 +90,7 @@ static void probe_exec(void *data, struct task_struct *task, pid_t old_tid,
 
 	if (!hwt_hook_is_traced(hwt_linux_core, pid))
 		return;
-	e = hwt_fault_hit() ? NULL : kmalloc(sizeof(*e), GFP_ATOMIC);
+	e = hwt_linux_later_alloc(sizeof(*e), exec_later);
 	if (!e) {
 		hwt_hook_lost(hwt_linux_core, pid);
 		return;
@@ -147,14 +98,7 @@ static void probe_exec(void *data, struct task_struct *task, pid_t old_tid,
 	e->old_tid = old_tid;
 	e->addr = task->mm->start_code & PAGE_MASK;
 	e->base = load_bias(bprm);
-	init_task_work(&e->work, exec_work);
-	__module_get(THIS_MODULE);	/* the context that wants it holds it, too */
-	if (hwt_linux_task_work_add(task, &e->work)) {
-		module_put(THIS_MODULE);
-		kfree(e);
-		return;
-	}
-	hwt_live_add(1);
+	hwt_linux_later_queue(task, &e->later);
 }
 
 static struct hwt_linux_probe probes[] = {

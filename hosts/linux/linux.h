@@ -13,6 +13,7 @@
  *   sched.c     scheduler: switch, thread and process creation, exit, name
  *   exec.c      a new program
  *   maps.c      executable mappings
+ *   later.c     what hooks leave to the thread to do
  *   pause.c     threads that wait for their client
  *   kobj.c      the kernel's own code: objects, patches, bytes
  *   symbols.c   what the kernel does not export
@@ -30,6 +31,7 @@
 #include <linux/mm_types.h>
 #include <linux/pid.h>
 #include <linux/sched.h>
+#include <linux/types.h>
 
 #include "../../core/hwt_core.h"
 #include "hwt_module.h"
@@ -126,6 +128,24 @@ void hwt_linux_maps_disarm(void);
 /* path: PATH_MAX bytes that map->path may point into. */
 void hwt_linux_map_describe(struct vm_area_struct *vma, struct hwt_hook_map *map,
 			    char *path);
+/*
+ * Tells of the calling thread's executable mappings in [from, to), each with its
+ * pause; path: PATH_MAX bytes.  May sleep.
+ */
+void hwt_linux_maps_tell(unsigned long from, unsigned long to, char *path);
+
+/* ---- later.c ---- */
+struct hwt_linux_later {
+	struct callback_head	work;
+	void			(*fn)(struct hwt_linux_later *later);
+};
+/*
+ * size bytes that begin with a struct hwt_linux_later; the thread that they are
+ * queued on calls fn before its next user instruction, if it has one.  NULL: no
+ * memory.  Freed after fn, or where queueing fails (-ESRCH: it is on its way out).
+ */
+void *hwt_linux_later_alloc(size_t size, void (*fn)(struct hwt_linux_later *later));
+int hwt_linux_later_queue(struct task_struct *task, struct hwt_linux_later *later);
 
 /* ---- pause.c ---- */
 /*
@@ -133,6 +153,19 @@ void hwt_linux_map_describe(struct vm_area_struct *vma, struct hwt_hook_map *map
  * instruction.  For the current task, or a child that did not run yet; no sleep.
  */
 void hwt_linux_pause(struct task_struct *task, int result);
+/* The same for the current task where it may sleep: waits now.  result, or -EINTR. */
+int hwt_linux_pause_now(int result);
+/* Publishes where the thread's unit may be asked; then waits if it has to. */
+#define hwt_linux_tell(hook, ...)                                                        \
+	({                                                                               \
+		struct hwt_hook_where tell_at_;                                          \
+		int tell_rc_;                                                            \
+		preempt_disable();                                                       \
+		hwt_linux_where(&tell_at_);                                              \
+		tell_rc_ = hook(hwt_linux_core, &tell_at_, ##__VA_ARGS__);               \
+		preempt_enable();                                                        \
+		hwt_linux_pause_now(tell_rc_);                                           \
+	})
 
 /* ---- kobj.c ---- */
 int hwt_linux_kernel_objects(void *host, struct hwt_context *ctx);

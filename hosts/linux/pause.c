@@ -104,3 +104,12 @@ void hwt_linux_pause(struct task_struct *task, int result)
 	if (rc == -ENOMEM)
 		hwt_warn("hwt: no memory to pause thread %d", tid);
 }
+
+int hwt_linux_pause_now(int result)
+{
+	if (result > 0 && result & HWT_HOOK_PAUSED &&
+	    hwt_hook_pause_wait(hwt_linux_core, task_tgid_nr(current),
+				task_pid_nr(current)))
+		return -EINTR;
+	return result;
+}

@@ -117,41 +117,28 @@ int hwt_linux_thread_call(void *host, struct hwt_thread *thr,
 /* ---- birth ---- */
 
 struct birth {
-	struct callback_head	work;
+	struct hwt_linux_later	later;
 	int			pid, parent;
 };
 
-static void birth_work(struct callback_head *work)
+static void birth_later(struct hwt_linux_later *later)
 {
-	struct birth *b = container_of(work, struct birth, work);
+	struct birth *b = container_of(later, struct birth, later);
 	struct hwt_hook_where at = {.pid = b->pid, .tid = b->parent, .unit = -1};
 
-	hwt_live_add(-1);
-	kfree(b);
-	if (!(current->flags & PF_EXITING)) {
-		hwt_hook_thread_create(hwt_linux_core, &at, task_pid_nr(current), -1);
-		hwt_linux_sched_sync();
-	}
-	module_put(THIS_MODULE);
+	hwt_hook_thread_create(hwt_linux_core, &at, task_pid_nr(current), -1);
+	hwt_linux_sched_sync();
 }
 
 static int thread_birth(struct task_struct *parent, struct task_struct *child)
 {
-	struct birth *b = hwt_fault_hit() ? NULL : kmalloc(sizeof(*b), GFP_ATOMIC);
+	struct birth *b = hwt_linux_later_alloc(sizeof(*b), birth_later);
 
 	if (!b)
 		return -ENOMEM;
 	b->pid = task_tgid_nr(parent);
 	b->parent = task_pid_nr(parent);
-	init_task_work(&b->work, birth_work);
-	__module_get(THIS_MODULE);	/* the context that wants it holds it, too */
-	if (hwt_linux_task_work_add(child, &b->work)) {
-		module_put(THIS_MODULE);
-		kfree(b);
-		return -ESRCH;
-	}
-	hwt_live_add(1);
-	return 0;
+	return hwt_linux_later_queue(child, &b->later);
 }
 
 static void probe_fork(void *data, struct task_struct *parent, struct task_struct *child)

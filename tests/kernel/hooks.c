@@ -43,6 +43,27 @@ static void *thread(void *arg)
 	return arg;
 }
 
+static int remap(int from, unsigned int pages, unsigned int more, int to)
+{
+	int flags = from == to ? 0 : MREMAP_MAYMOVE | MREMAP_FIXED;
+
+	return mremap(AT(from), pages * PAGE, more * PAGE, flags, AT(to)) != AT(to);
+}
+
+/* Longer where it is, longer elsewhere, shorter; data; and where there is no room. */
+static int remaps(void)
+{
+	if (remap(3, 2, 4, 3) || remap(1, 4, 5, 1))
+		return 1;
+	if (remap(3, 4, 6, 5) || remap(5, 6, 5, 5))
+		return 1;
+	map(6, 1, RW, -1, 0);
+	if (remap(6, 1, 3, 6))
+		return 1;
+	munmap(AT(6), 3 * PAGE);
+	return !remap(1, 5, (AT(2) - AT(1)) / PAGE + 1, 1);
+}
+
 /* What the child does; each line is a line or some of the table below. */
 static int do_maps(void *arg)
 {
@@ -56,9 +77,11 @@ static int do_maps(void *arg)
 	mprotect(AT(1), 4 * PAGE, RWX);
 	if (mremap(AT(0), 2 * PAGE, 2 * PAGE, MREMAP_MAYMOVE | MREMAP_FIXED, AT(3)) != AT(3))
 		return 80;
+	if (remaps())
+		return 81;
 	map(4, 2, RX, fd, 0);
 	mmap((char *)AT(4) + PAGE, PAGE, RW, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
-	munmap(AT(1), AT(5) - AT(1));
+	munmap(AT(1), AT(6) - AT(1));
 	prctl(PR_SET_NAME, "renamed");
 	close(fd);
 	return 0;
@@ -96,11 +119,16 @@ static const struct want maps[] = {
 	{HWT_REC_MPROTECT, 2, 0, 1, PROT_READ, NULL, 0},
 	{HWT_REC_MMAP, 3, 0, 2, RX, "*", PAGE},
 	{HWT_REC_MUNMAP, 0, 0, 2, 0, NULL, 0},
+	{HWT_REC_MMAP, 3, 2, 2, RX, "*", 3 * PAGE},
+	{HWT_REC_MMAP, 1, 4, 1, RWX, "//anon", 0},
+	{HWT_REC_MMAP, 5, 0, 6, RX, "*", PAGE},
+	{HWT_REC_MUNMAP, 3, 0, 4, 0, NULL, 0},
+	{HWT_REC_MUNMAP, 5, 5, 1, 0, NULL, 0},
 	{HWT_REC_MMAP, 4, 0, 2, RX, "*", 0},
 	{HWT_REC_MUNMAP, 4, 1, 1, 0, NULL, 0},
-	{HWT_REC_MUNMAP, 1, 0, 4, 0, NULL, 0},
-	{HWT_REC_MUNMAP, 3, 0, 2, 0, NULL, 0},
+	{HWT_REC_MUNMAP, 1, 0, 5, 0, NULL, 0},
 	{HWT_REC_MUNMAP, 4, 0, 1, 0, NULL, 0},
+	{HWT_REC_MUNMAP, 5, 0, 5, 0, NULL, 0},
 	{HWT_REC_THREAD_NAME, 0, 0, 0, 0, "renamed", 0},
 };
 
@@ -152,7 +180,8 @@ static void expect_end(struct client *c, struct child *child, int status)
 	CHECK_EQ(child_wait(child), status);
 }
 
-static void case_maps(void)
+/* pause: each mapping waits for its wake-up. */
+static void see_maps(uint32_t pause)
 {
 	struct child child;
 	struct client c;
@@ -162,19 +191,35 @@ static void case_maps(void)
 	child_start(&child, do_maps, NULL);
 	client_open(&c, child.pid);
 	CHECK_EQ(client_next(&c, true)->type, HWT_REC_THREAD_CREATE);
+	if (pause) {
+		client_config(&c, pause, 0, 0);
+		client_start(&c);
+	}
 	child_let_go(&child);
 	for (i = 0; i < sizeof(maps) / sizeof(maps[0]); i++) {
 		rec = client_next(&c, true);
 		CHECK(rec);
-		CHECK_EQ(rec->flags, 0);
+		CHECK_EQ(rec->flags, pause && rec->type == HWT_REC_MMAP ? HWT_REC_PAUSED : 0);
 		CHECK_EQ(rec->pid, child.pid);
 		CHECK_EQ(rec->tid, child.pid);
 		CHECK(rec->time);
 		fprintf(stderr, "record %zu: type %u\n", i, rec->type);
 		check_record(&maps[i], rec);
+		if (rec->flags)
+			client_wake(&c, child.pid);
 	}
 	CHECK_EQ(client_next(&c, true)->type, HWT_REC_THREAD_EXIT);
 	expect_end(&c, &child, 0);
+}
+
+static void case_maps(void)
+{
+	see_maps(0);
+}
+
+static void case_maps_paused(void)
+{
+	see_maps(HWT_PAUSE_MMAP);
 }
 
 static void case_threads(void)
@@ -331,6 +376,7 @@ int main(int argc, char **argv)
 {
 	static const struct test_case cases[] = {
 		{"maps", case_maps},
+		{"maps-paused", case_maps_paused},
 		{"threads", case_threads},
 		{"exec", case_exec},
 		{"exec-by-thread", case_exec_by_thread},

@@ -6,7 +6,7 @@ usage: hooks.py BUILD PROGRAM
 """
 import vm
 
-CASES = ["maps", "threads", "exec", "exec-by-thread", "setuid", "others"]
+CASES = ["maps", "maps-paused", "threads", "exec", "exec-by-thread", "setuid", "others"]
 SCRIPT = """
 insmod /lib/modules/hwt.ko
 insmod /lib/modules/hwt_vtu.ko
