@@ -36,6 +36,8 @@ struct informing {
 
 static void exit_text(struct out *o, const struct hwt_stream_info *info)
 {
+	if (info->revoked)
+		out_str(o, ", not traced any more once it executed a more privileged program");
 	if (!info->exited || info->status == -1)
 		return;
 	if (WIFSIGNALED(info->status))
@@ -76,6 +78,8 @@ static void thread_json(struct informing *f, const struct hwt_stream_info *info)
 		json_int(j, "signal", WTERMSIG(info->status));
 	else if (info->exited && info->status != -1)
 		json_int(j, "exit_status", WEXITSTATUS(info->status));
+	if (info->revoked)
+		json_bool(j, "revoked", true);
 }
 
 static int begin(void *ctx, struct hwt_stream *st)

@@ -188,6 +188,22 @@ int host_check_output(const char *output, const char *path)
 		       text_printable(line, sizeof(line), path));
 }
 
+/* Their traces are shorter than their lives. */
+static void tell_revoked(const struct record_result *result)
+{
+	char program[4096];
+
+	if (!result->revoked)
+		return;
+	text_printable(program, sizeof(program), result->revoked_program);
+	if (result->revoked == 1)
+		message("process %u executed %s, which is privileged beyond you: its trace ends there",
+			result->revoked_pid, program);
+	else
+		message("%u processes executed programs that are privileged beyond you (%u: %s): their traces end there",
+			result->revoked, result->revoked_pid, program);
+}
+
 int host_record(struct hwt_host *host, struct record_options *options,
 		struct record_result *result)
 {
@@ -216,6 +232,7 @@ int host_record(struct hwt_host *host, struct record_options *options,
 			strerror(-err));
 	else if (!err && result->no_symbols)
 		message("the kernel hides its symbols (kernel.kptr_restrict): functions will have no names");
+	tell_revoked(result);
 	free(error);
 	restore_signals(saved);
 	return err;

@@ -3,6 +3,7 @@
 #include "internal.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,8 +47,23 @@ static int program_begins(struct context *ctx)
 	return recorder_unless_gone(r, err, said);
 }
 
+/* Its trace ends here; its EXIT record follows. */
+static void note_revoked(struct context *ctx, const struct hwt_rec_exec *exec)
+{
+	struct record_result *result = ctx->r->result;
+
+	if (result->revoked++)
+		return;
+	result->revoked_pid = ctx->pid;
+	snprintf(result->revoked_program, sizeof(result->revoked_program), "%s", exec->path);
+}
+
 static int on_exec(struct context *ctx, const struct hwt_rec *rec)
 {
+	if (rec->flags & HWT_REC_REVOKED) {
+		note_revoked(ctx, payload(rec));
+		return 0;
+	}
 	if (ctx->r->exec_pending && ctx->pid == (uint32_t)ctx->r->pid)
 		return program_begins(ctx);
 	return filter_exec(ctx);
@@ -145,7 +161,7 @@ static const struct event_row {
 } rows[HWT_REC_TYPE_MAX] = {
 	[HWT_REC_MMAP] = { sizeof(struct hwt_rec_mmap) + 1, on_mmap },
 	[HWT_REC_MUNMAP] = { sizeof(struct hwt_rec_munmap), on_munmap },
-	[HWT_REC_EXEC] = { sizeof(struct hwt_rec_exec), on_exec },
+	[HWT_REC_EXEC] = { sizeof(struct hwt_rec_exec) + 1, on_exec },
 	[HWT_REC_THREAD_CREATE] = { sizeof(struct hwt_rec_thread), on_thread_create },
 	[HWT_REC_THREAD_EXIT] = { sizeof(struct hwt_rec_thread), on_thread_exit },
 	[HWT_REC_FORK] = { sizeof(struct hwt_rec_fork), on_fork },

@@ -96,6 +96,9 @@ struct record_result {
 	uint32_t	threads, processes;	/* CPU mode: CPUs, and 0 */
 	bool		no_symbols;	/* the kernel shows us no addresses */
 	uint32_t	untraced;	/* processes that no context could be made for */
+	uint32_t	revoked;	/* that executed a program privileged beyond us */
+	uint32_t	revoked_pid;	/* the first of these, and the program */
+	char		revoked_program[HWT_PATH_MAX];
 	uint64_t	started_ns, ended_ns;	/* CLOCK_MONOTONIC */
 	bool		spawn_failed;	/* hwt_target_spawn refused the program */
 	uint64_t	images_missed;	/* bit i: filter i's image was never mapped */

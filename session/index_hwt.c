@@ -236,7 +236,8 @@ static int on_exit(struct hwt_session *s, const struct hwt_rec *rec)
 		if (st->info.pid != rec->pid || idmap_get(&s->tids, st->info.tid) != st)
 			continue;
 		st->info.exited = true;
-		st->info.status = e->status;
+		st->info.revoked = rec->flags & HWT_REC_REVOKED;
+		st->info.status = st->info.revoked ? -1 : e->status;
 	}
 	return 0;
 }

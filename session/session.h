@@ -42,6 +42,8 @@ struct hwt_stream_info {
 	uint64_t	lost;		/* bytes that the recording says are missing */
 	uint64_t	gaps;		/* stops for room that the unit counted */
 	bool		exited;
+	bool		revoked;	/* its end is that of its trace: an exec of a
+					   program privileged beyond the tracer */
 	int32_t		status;		/* process's, as wait(2) gives it; -1 unknown */
 };
 int hwt_session_nstreams(const struct hwt_session *s);

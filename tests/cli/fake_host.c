@@ -238,6 +238,16 @@ static void step_exec(struct hwt_host *h, struct fcontext *ctx, const struct fak
 	wait_woken(h, ctx, b);
 }
 
+static void step_revoke(struct hwt_host *h, struct fcontext *ctx, const struct fake_step *s)
+{
+	struct hwt_rec_exec exec = { .old_tid = s->tid };
+	struct hwt_rec_exit ended = { 0 };
+
+	ctx->started = false;
+	queue(h, ctx, HWT_REC_EXEC, s->tid, HWT_REC_REVOKED, &exec, sizeof(exec), s->path);
+	queue(h, ctx, HWT_REC_EXIT, s->tid, HWT_REC_REVOKED, &ended, sizeof(ended), NULL);
+}
+
 static void step_lost(struct hwt_host *h, struct fcontext *ctx, const struct fake_step *s)
 {
 	struct hwt_rec_lost lost = { s->n };
@@ -290,6 +300,7 @@ static void (*const steps[])(struct hwt_host *h, struct fcontext *ctx,
 	[FAKE_MMAP] = step_mmap,
 	[FAKE_MUNMAP] = step_munmap,
 	[FAKE_EXEC] = step_exec,
+	[FAKE_REVOKE] = step_revoke,
 	[FAKE_FORK] = step_fork,
 	[FAKE_LOST] = step_lost,
 	[FAKE_GAP] = step_gap,

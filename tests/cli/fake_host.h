@@ -18,6 +18,7 @@ enum fake_op {
 	FAKE_MMAP,		/* path at addr, len, pgoff n; pauses if configured */
 	FAKE_MUNMAP,
 	FAKE_EXEC,		/* pauses if configured */
+	FAKE_REVOKE,		/* EXEC of path, privileged beyond the owner, and EXIT */
 	FAKE_FORK,		/* child pid n; pauses the child if configured */
 	FAKE_LOST,		/* n records */
 	FAKE_GAP,		/* BUFFER record that counts n stops of tid */

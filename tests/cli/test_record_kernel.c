@@ -83,6 +83,30 @@ static void exec_that_fails(void **state)
 	assert_non_null(strstr(t.error, "/bin/prog"));
 }
 
+/* A set-uid program: as what is started, or later. */
+static void program_beyond_us(void **state)
+{
+	static const struct fake_step script[] = {
+		{ FAKE_EXEC, .path = "/bin/prog" }, { FAKE_TRACE, .n = 10 },
+		{ FAKE_REVOKE, .path = "/bin/su" }, { FAKE_TRACE, .n = 5 }, { .op = FAKE_END }
+	};
+	struct recorder_run t;
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		fresh_file(NULL);
+		t.opt = recorder_defaults();
+		run_recorder(&t, &(struct fake_options){ .script = script + 2 * i,
+							 .late_exec = true, .status = 0x200 });
+		assert_int_equal(t.err, 0);
+		assert_int_equal(t.result.status, 0x200);
+		assert_int_equal(t.result.revoked, 1);
+		assert_int_equal(t.result.revoked_pid, PID);
+		assert_string_equal(t.result.revoked_program, "/bin/su");
+		expect_stream(PID, i ? 0 : 10, 0);
+	}
+}
+
 /* ---- a process that runs already ---- */
 
 static struct recorder_run attach(const struct fake_options *fake)
@@ -341,6 +365,7 @@ int main(void)
 		TEST(filter_of_the_program),
 		TEST(ready_once_the_program_is_there),
 		TEST(exec_that_fails),
+		TEST(program_beyond_us),
 		TEST(all_threads_of_a_process),
 		TEST(what_it_had_before),
 		TEST(stopped_by_the_user),

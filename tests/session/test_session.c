@@ -402,6 +402,32 @@ static void chunks_for_dump(void **state)
 	world_end(&w);
 }
 
+/* It runs on where its trace ends: nobody knows its status. */
+static void privileged_exec_ends_a_trace(void **state)
+{
+	struct hwt_rec_exit none = {.status = 0};
+	const struct hwt_stream_info *info;
+	struct world_thread t;
+	struct hwt_session *s;
+	struct world w;
+
+	world_begin(&w, false);
+	begin_main(&w, &t);
+	world_stop(&t);
+	t.flags = HWT_REC_REVOKED;
+	world_record(&w, &t, HWT_REC_EXIT, &none, sizeof(none));
+	world_finish(&t);
+	world_drain(&w, &t, false);
+	world_close(&w);
+	s = open_session(w.path, 0);
+	info = hwt_stream_info(stream_of(s, 100));
+	assert_true(info->revoked);
+	assert_int_equal(info->status, -1);
+	hwt_session_close(s);
+	world_thread_end(&t);
+	world_end(&w);
+}
+
 /* What the threads were called and how it ended. */
 static void names_and_status(void **state)
 {
@@ -435,6 +461,7 @@ static void names_and_status(void **state)
 	info = hwt_stream_info(st);
 	assert_string_equal(info->name, "worker");
 	assert_true(info->exited);
+	assert_false(info->revoked);
 	assert_int_equal(info->status, 9);
 	assert_int_equal(info->pid, 100);
 	assert_int_equal(info->cpu, -1);
@@ -482,6 +509,7 @@ int main(void)
 		cmocka_unit_test(raw_stream),
 		cmocka_unit_test(chunks_for_dump),
 		cmocka_unit_test(names_and_status),
+		cmocka_unit_test(privileged_exec_ends_a_trace),
 		cmocka_unit_test(not_a_recording),
 	};
 

@@ -250,6 +250,7 @@ void world_record(struct world *w, struct world_thread *t, enum hwt_rec_type typ
 {
 	struct hwt_rec head = {
 		.type = (uint16_t)type,
+		.flags = t->flags,
 		.pid = t->pid,
 		.tid = t->tid,
 		.cpu = w->kind == WORLD_CPUS ? (int32_t)t->tid : -1,

@@ -39,6 +39,7 @@ struct world_thread {
 	uint64_t	main;		/* its code */
 	uint64_t	written;	/* bytes given to the recording */
 	uint64_t	generation;
+	uint16_t	flags;		/* of the records that follow */
 	uint64_t	*ip;
 	size_t		nip, room;
 };

@@ -1,0 +1,83 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""hwt as an ordinary user on the kernel host, in a machine: what it may not trace.
+
+usage: user.py BUILD HWT
+"""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import vm
+
+SCRIPT = """
+insmod /lib/modules/hwt.ko
+insmod /lib/modules/hwt_vtu.ko
+chmod 666 /dev/hwt
+chmod 777 /out
+mkdir /setuid
+cp /bin/busybox /setuid/sh
+chmod 4755 /setuid/sh
+cd /out
+set +e
+try() { su user -c "$2" > $1.out 2> $1.err; echo $? > $1.rc; }
+try first 'hwt record -o first.data /setuid/sh -c "exit 5"'
+try later 'hwt record -o later.data sh -c "ls /; exec /setuid/sh -c \\"exit 5\\""'
+exit 0
+"""
+
+
+class Result:
+    """What one command left in a folder."""
+    failed = 0
+
+    def __init__(self, out, hwt, name):
+        self.name = name
+        self.hwt = hwt
+        self.data = out / f"{name}.data"
+        self.status = (out / f"{name}.rc").read_text().strip()
+        self.lines = (out / f"{name}.err").read_text().splitlines()
+
+    def that(self, what, fine, *why):
+        print(f"{'ok  ' if fine else 'FAIL'} {self.name}: {what}", *([] if fine else why))
+        Result.failed += not fine
+
+    def says(self, words):
+        found = [line for line in self.lines if words in line]
+        self.that(f"one line says '{words}'", len(found) == 1, self.lines)
+
+    def info(self, *options):
+        return subprocess.run([self.hwt, "info", *options, str(self.data)], text=True,
+                              check=False, stdout=subprocess.PIPE).stdout
+
+
+def check_revoked(result, instructions):
+    result.that("its exit status", result.status == "5", result.status, result.lines)
+    result.says("/setuid/sh, which is privileged beyond you: its trace ends there")
+    thread = json.loads(result.info("--json"))["threads"][0]
+    result.that("the recording says so", thread.get("revoked") is True, thread)
+    result.that("but no exit status", "exit_status" not in thread, thread)
+    result.that("what was before is there" if instructions else "nothing was traced",
+                (thread["summary"]["instructions"] > 0) == instructions, thread)
+    text = result.info()
+    result.that("in text, too", "a more privileged program" in text, text)
+
+
+def test(build, hwt):
+    machine = vm.Guest(build)
+    machine.need_unit()
+    machine.add(hwt)
+    with tempfile.TemporaryDirectory(prefix="hwt-user-") as folder:
+        out = pathlib.Path(os.environ.get("KEEP", folder))
+        run = machine.boot(SCRIPT, timeout=600, keep=out)
+        run.check()
+        check_revoked(Result(out, hwt, "first"), False)
+        check_revoked(Result(out, hwt, "later"), True)
+        if Result.failed:
+            sys.exit(f"{Result.failed} failed\n{run.log[-3000:]}")
+
+
+vm.main(test)
