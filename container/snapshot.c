@@ -9,10 +9,10 @@
 #include <unistd.h>
 #include "snapshot.h"
 
-#define SNAPSHOT_INI	"snapshot.ini"
+#define SNAPSHOT_INI "snapshot.ini"
 
-#define FILE_MAX	(1u << 20)	/* bytes of one .ini */
-#define LIST_MAX	4096u		/* devices, dumps, registers, buffers */
+#define FILE_MAX     (1u << 20) /* bytes of one .ini */
+#define LIST_MAX     4096u	/* devices, dumps, registers, buffers */
 
 /* A name that waits until all is read: source=buffer, core=source. */
 struct link {
@@ -28,15 +28,15 @@ struct reading {
 	struct snapshot *s;
 	const char *folder;
 	char **error;
-	const char *file;		/* being read */
+	const char *file; /* being read */
 
 	char **device_files;
 	size_t ndevice_files;
 	char *metadata;
-	char **buffer_sections;		/* the section of buffers[i] */
+	char **buffer_sections; /* the section of buffers[i] */
 	size_t nbuffer_sections;
 	struct links source_buffers, core_sources;
-	char dump_section[64];		/* that the last dump is of */
+	char dump_section[64]; /* that the last dump is of */
 };
 
 static int complain(struct reading *r, int err, const char *what)
@@ -269,8 +269,8 @@ static int buffer_entry(struct reading *r, const char *section, const char *key,
 	return 0;
 }
 
-static int trace_entry(void *ctx, unsigned int line, const char *section,
-		       const char *key, const char *value)
+static int trace_entry(void *ctx, unsigned int line, const char *section, const char *key,
+		       const char *value)
 {
 	struct reading *r = ctx;
 
@@ -278,9 +278,7 @@ static int trace_entry(void *ctx, unsigned int line, const char *section,
 		return link_add(&r->source_buffers, key, value);
 	if (!strcmp(section, "core_trace_sources"))
 		return link_add(&r->core_sources, key, value);
-	return strncmp(section, "buffer", 6)
-		       ? 0
-		       : buffer_entry(r, section, key, value);
+	return strncmp(section, "buffer", 6) ? 0 : buffer_entry(r, section, key, value);
 }
 
 /* ---- names to what they name ---- */
@@ -313,7 +311,8 @@ static int source_add(struct reading *r, const struct link *l,
 	const struct snapshot_device *d = device_named(r->s, l->from);
 
 	if (!d)
-		return complain(r, -EINVAL, "names a trace source that no file describes");
+		return complain(r, -EINVAL,
+				"names a trace source that no file describes");
 	src = append(&r->s->sources, &r->s->nsources, sizeof(*src));
 	if (!src)
 		return -ENOMEM;
@@ -337,7 +336,8 @@ static int source_resolve(struct reading *r, const struct link *l)
 				break;
 		ret = i < r->s->nbuffers
 			      ? source_add(r, l, &r->s->buffers[i])
-			      : complain(r, -EINVAL, "names a buffer that it does not list");
+			      : complain(r, -EINVAL,
+					 "names a buffer that it does not list");
 	}
 	free(names);
 	return ret;
@@ -353,7 +353,8 @@ static int check_devices(struct reading *r)
 		d = &r->s->devices[i];
 		r->file = r->device_files[i];
 		if (!d->name || !d->class)
-			return complain(r, -EINVAL, "has no [device] with name and class");
+			return complain(r, -EINVAL,
+					"has no [device] with name and class");
 		if (!d->type)
 			ret = set_string(&d->type, "");
 		for (k = 0; k < d->ndumps; k++)
@@ -416,7 +417,8 @@ static int read_all(struct reading *r)
 	int ret;
 
 	if (!has_snapshot(r->folder)) {
-		if (asprintf(r->error, "%s: is a directory, and no snapshot: it has no %s",
+		if (asprintf(r->error,
+			     "%s: is a directory, and no snapshot: it has no %s",
 			     r->folder, SNAPSHOT_INI) < 0)
 			*r->error = NULL;
 		return -ENOENT;
