@@ -243,6 +243,8 @@ int context_open(struct recorder *r, uint32_t pid, const struct context *parent)
 	if (!err)
 		err = context_configure(ctx);
 	if (!err)
+		err = recorder_output(r);
+	if (!err)
 		err = buffer_open(ctx, pid);
 	if (!err && !r->exec_pending && (r->opt->nfilters == 0 || ctx->nranges))
 		err = context_start(ctx);
@@ -268,7 +270,30 @@ static int open_cpu_buffers(struct context *ctx)
 	return err;
 }
 
-/* The kernel is known by now: a function that is not in it is a mistake. */
+static int no_function(struct recorder *r, const struct record_filter *f)
+{
+	return recorder_fail(r, -ENOENT, "there is no function %s in %s", f->function,
+			     f->image ? f->image : "kernel");
+}
+
+/* A typing mistake in a name of the kernel's own shows before anything is written. */
+static int check_kernel_filters(struct recorder *r)
+{
+	const struct record_images *images = &r->opt->images;
+	struct ipf_range range;
+	int i;
+
+	for (i = 0; i < r->opt->nfilters; i++) {
+		const struct record_filter *f = &r->opt->filters[i];
+
+		if (f->function && (!f->image || !strcmp(f->image, "kernel")) &&
+		    images->kernel_ranges(images->ctx, NULL, f->function, &range, 1) == 0)
+			return no_function(r, f);
+	}
+	return 0;
+}
+
+/* All objects are known by now: a function that is not in one that is there is a mistake. */
 static int check_filters(struct recorder *r)
 {
 	const struct record_filter *f = r->opt->filters;
@@ -276,8 +301,7 @@ static int check_filters(struct recorder *r)
 
 	for (i = 0; i < r->opt->nfilters; i++)
 		if ((r->images_met & ~r->filters_met) >> i & 1 && f[i].function)
-			return recorder_fail(r, -ENOENT, "there is no function %s in %s",
-					     f[i].function, f[i].image ? f[i].image : "kernel");
+			return no_function(r, &f[i]);
 	return 0;
 }
 
@@ -292,6 +316,10 @@ int context_open_cpus(struct recorder *r)
 	err = allocate(ctx);
 	if (!err)
 		err = context_configure(ctx);
+	if (!err)
+		err = check_kernel_filters(r);
+	if (!err)
+		err = recorder_output(r);
 	if (!err)
 		err = open_cpu_buffers(ctx);
 	if (!err)

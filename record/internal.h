@@ -99,6 +99,7 @@ struct recorder {
 	pid_t		pid;		/* the target */
 	bool		exec_pending;	/* it is not yet the program */
 	bool		told_ready;
+	bool		output_open;
 	bool		ended;		/* the target has */
 	uint32_t	kernel_objects;	/* KERNEL records that came */
 	uint32_t	symbols_of;	/* how many of them had come when symbols were saved */
@@ -119,6 +120,12 @@ int recorder_fail(struct recorder *r, int err, const char *fmt, ...);
  * comes.  said: r->error as it was before.
  */
 int recorder_unless_gone(struct recorder *r, int err, char *said);
+
+/*
+ * Opens the output, once: a context was made and configured, so that little is left
+ * to go wrong, and nothing was written yet. -errno, said.
+ */
+int recorder_output(struct recorder *r);
 
 #define RECORD_LARGEST	(32u << 10)	/* bytes; more than any record that hosts make */
 

@@ -106,12 +106,19 @@ static int setup(struct recorder *r)
 	return err ? recorder_fail(r, err, "/dev/hwt: %s", strerror(-err)) : 0;
 }
 
-/* The file is made only once the program is known to start. */
-static int open_output(struct recorder *r)
+int recorder_output(struct recorder *r)
 {
-	int err = sink_open(&r->sink, r->opt, &r->query, rtit_ctl_of(&r->opt->config));
+	int err;
 
-	return err ? recorder_fail(r, err, "%s: %s", r->sink.path, strerror(-err)) : 0;
+	if (r->output_open)
+		return 0;
+	err = sink_open(&r->sink, r->opt, &r->query, rtit_ctl_of(&r->opt->config));
+	if (err) {
+		sink_discard(&r->sink);
+		return recorder_fail(r, err, "%s: %s", r->sink.path, strerror(-err));
+	}
+	r->output_open = true;
+	return 0;
 }
 
 static void wait_for_events(struct recorder *r, int timeout_ms)
@@ -219,8 +226,6 @@ static int run_target(struct recorder *r)
 	/* A virtual unit exists, and tells what it can do, once its CPU does. */
 	err = find_backend(r);
 	if (!err)
-		err = open_output(r);
-	if (!err)
 		err = r->opt->cpus ? context_open_cpus(r) :
 				     context_open(r, (uint32_t)r->pid, NULL);
 	if (!err)
@@ -229,13 +234,16 @@ static int run_target(struct recorder *r)
 		while (r->contexts)
 			context_abandon(r->contexts);
 		target_kill_held(r);
-		sink_close(&r->sink);
+		if (r->output_open)
+			sink_discard(&r->sink);
 		return err;
 	}
 	err = record_events(r);
 	if (!err)
 		err = finish_all(r);
 	/* Closed first, so that the file is whole however long the target lasts. */
+	if (r->result->spawn_failed)
+		sink_discard(&r->sink);
 	closed = sink_close(&r->sink);
 	err = err ? err : closed;
 	if (err)

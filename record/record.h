@@ -110,6 +110,8 @@ struct record_result {
  * spawn say (-ENOENT, -EACCES, -ENOEXEC; result->status is then -1), and:
  * -EINVAL: options; -EOPNOTSUPP: the unit lacks something (address ranges for
  * filters among them); -E2BIG: a function of too many parts; what writing the file says (-ENOSPC ...).
+ * The output is opened once a context was made and configured; if the recording
+ * did not begin even so, a file that was not there before is removed.
  * If the target had begun it ran to its end, untraced from the error on, and
  * what was written stays.
  */

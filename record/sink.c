@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static int open_raw(struct sink *s, const struct record_options *opt)
@@ -30,13 +31,12 @@ int sink_open(struct sink *s, const struct record_options *opt,
 		.build_id = opt->images.build_id,
 		.build_id_ctx = opt->images.ctx,
 	};
+	struct stat st;
 
-	*s = (struct sink){ .raw_fd = -1 };
-	if (opt->raw) {
-		s->path = opt->raw;
+	*s = (struct sink){ .path = opt->raw ? opt->raw : opt->output, .raw_fd = -1 };
+	s->is_new = s->path && lstat(s->path, &st) && errno == ENOENT;
+	if (opt->raw)
 		return open_raw(s, opt);
-	}
-	s->path = opt->output;
 	return opt->output ? perfdata_create(opt->output, &params, &s->perf) : 0;
 }
 
@@ -121,4 +121,11 @@ int sink_close(struct sink *s)
 	s->perf = NULL;
 	s->raw_fd = -1;
 	return err;
+}
+
+void sink_discard(struct sink *s)
+{
+	sink_close(s);
+	if (s->is_new)
+		unlink(s->path);
 }

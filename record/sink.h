@@ -9,6 +9,7 @@ struct perfdata_writer;
 
 struct sink {
 	const char	*path;		/* for messages; NULL: nowhere */
+	bool		is_new;		/* there was no file of that name */
 	struct perfdata_writer *perf;
 	int		raw_fd;		/* -1: none */
 	uint32_t	raw_thread;	/* index or tid (CPU) */
@@ -34,5 +35,7 @@ int sink_shown(struct sink *s, const char *text);
 int sink_flush(struct sink *s);
 /* 0 or the first error. */
 int sink_close(struct sink *s);
+/* It came to nothing: closes, and leaves no file behind that was not there. */
+void sink_discard(struct sink *s);
 
 #endif

@@ -495,6 +495,38 @@ static void bare_trace_of_one_thread(void **state)
 	unlink(path);
 }
 
+/* A recording that never began leaves no file behind, and an old one as it was. */
+static void refused_before_it_began(void **state)
+{
+	static const struct fake_step script[] = { { .op = FAKE_END } };
+	static const unsigned long request[] = { HWT_IOC_ALLOC, HWT_IOC_SET_CONFIG2,
+						 HWT_IOC_START };
+	char folder[] = "/tmp/hwt-refused.XXXXXX", path[64], text[8] = "";
+	struct recorder_run t = { .opt = recorder_defaults() };
+	int fd, i;
+
+	assert_non_null(mkdtemp(folder));
+	snprintf(path, sizeof(path), "%s/raw", folder);
+	t.opt.raw = path;
+	for (i = 0; i < 3; i++) {
+		run_recorder(&t, &(struct fake_options){
+			.script = script, .fail_ioctl = request[i], .fail_with = -EBUSY });
+		assert_int_equal(t.err, -EBUSY);
+		assert_int_equal(access(path, F_OK), -1);
+	}
+	fd = open(path, O_RDWR | O_CREAT, 0600);
+	assert_int_equal(write(fd, "before", 6), 6);
+	for (i = 0; i < 2; i++) {
+		run_recorder(&t, &(struct fake_options){
+			.script = script, .fail_ioctl = request[i], .fail_with = -EBUSY });
+		assert_int_equal(pread(fd, text, sizeof(text), 0), 6);
+		assert_string_equal(text, "before");
+	}
+	close(fd);
+	unlink(path);
+	rmdir(folder);
+}
+
 /* The ABI's names for the bits are the manual's. */
 static void abi_bits_are_the_registers(void **state)
 {
@@ -537,6 +569,7 @@ int main(void)
 		TEST(other_backend),
 		TEST(ready_fd_gets_a_byte),
 		TEST(bare_trace_of_one_thread),
+		TEST(refused_before_it_began),
 		TEST(abi_bits_are_the_registers),
 	};
 

@@ -81,6 +81,10 @@ static void exec_that_fails(void **state)
 	assert_true(t.result.spawn_failed);
 	assert_int_equal(t.result.status, -1);
 	assert_non_null(strstr(t.error, "/bin/prog"));
+	t.opt.raw = "exec-that-fails.raw";
+	run_recorder(&t, &(struct fake_options){ .script = late, .late_exec = true,
+						 .exec_error = -ENOEXEC });
+	assert_int_equal(access(t.opt.raw, F_OK), -1);
 }
 
 /* A set-uid program: as what is started, or later. */
@@ -328,6 +332,7 @@ static void functions_that_are_not_there(void **state)
 	assert_int_equal(t.err, -ENOENT);
 	assert_non_null(strstr(t.error, "shedule"));
 	assert_int_equal(t.facts.starts, 0);
+	assert_false(fake_file.created);
 	fresh_file(NULL);
 	t = record_cpus(&(struct fake_options){ .script = two_cpus, .cpu_mode = true }, &later, 1);
 	assert_int_equal(t.err, 0);

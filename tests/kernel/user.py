@@ -26,6 +26,9 @@ set +e
 try() { su user -c "$2" > $1.out 2> $1.err; echo $? > $1.rc; }
 try first 'hwt record -o first.data /setuid/sh -c "exit 5"'
 try later 'hwt record -o later.data sh -c "ls /; exec /setuid/sh -c \\"exit 5\\""'
+echo before > kept.data
+for name in gone kept; do try $name "hwt record -p 1 -o $name.data"; done
+try cpus 'hwt record -C 0 --kernel -o cpus.data ls'
 exit 0
 """
 
@@ -66,6 +69,13 @@ def check_revoked(result, instructions):
     result.that("in text, too", "a more privileged program" in text, text)
 
 
+def check_refused(result, file):
+    result.that("exit status 125", result.status == "125", result.status)
+    result.says("CAP_PERFMON")
+    left = result.data.read_text() if result.data.exists() else None
+    result.that("no file, or the old one", left == file, left)
+
+
 def test(build, hwt):
     machine = vm.Guest(build)
     machine.need_unit()
@@ -76,6 +86,8 @@ def test(build, hwt):
         run.check()
         check_revoked(Result(out, hwt, "first"), False)
         check_revoked(Result(out, hwt, "later"), True)
+        for name, file in ("gone", None), ("kept", "before\n"), ("cpus", None):
+            check_refused(Result(out, hwt, name), file)
         if Result.failed:
             sys.exit(f"{Result.failed} failed\n{run.log[-3000:]}")
 
