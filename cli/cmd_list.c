@@ -3,10 +3,11 @@
 #include <hwt/libhwt.h>
 #include "present/json.h"
 #include "present/text.h"
+#include "probe.h"
 #include "recording.h"
+#include "session/unit_features.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -31,7 +32,25 @@ static const char *scope_name(uint32_t scope)
 	return scope < sizeof(scopes) / sizeof(scopes[0]) ? scopes[scope] : "?";
 }
 
-static void backend_text(struct out *o, const struct hwt_query *q, int err)
+static void features_text(struct out *o, const struct hwt_query *q, const char *problem)
+{
+	const char *name;
+	int at = 0, n = 0;
+
+	out_str(o, "  capabilities:  ");
+	if (!q->ncaps) {
+		out_str(o, " known once a program runs");
+		if (problem) {
+			out_str(o, ": ");
+			out_printable(o, problem);
+		}
+	}
+	while ((name = hwt_feature(q, &at)))
+		out_printf(o, "%s%s", n++ ? ", " : " ", name);
+	out_char(o, '\n');
+}
+
+static void backend_text(struct out *o, const struct hwt_query *q, int err, const char *problem)
 {
 	size_t i;
 
@@ -45,15 +64,32 @@ static void backend_text(struct out *o, const struct hwt_query *q, int err)
 		if (q->modes & (1u << modes[i].bit))
 			out_printf(o, " %s", modes[i].name);
 	out_printf(o, "\n  a buffer for:   each %s\n", scope_name(q->scope));
+	features_text(o, q, problem);
 	if (q->ncaps)
 		out_printf(o, "  address ranges: %u\n", q->nranges);
-	else
-		out_str(o, "  address ranges: known once a program runs\n");
 	out_printf(o, "  ring mode:      %s\n", q->flags & HWT_QUERY_RING ? "yes" : "no");
 	out_printf(o, "  clock:          %llu Hz\n", (unsigned long long)q->time_hz);
 }
 
-static void backend_json(struct json *j, const struct hwt_query *q, int err)
+static void features_json(struct json *j, const struct hwt_query *q, const char *problem)
+{
+	const char *name;
+	int at = 0;
+	uint32_t i;
+
+	json_array(j, "features");
+	while ((name = hwt_feature(q, &at)))
+		json_string(j, NULL, name);
+	json_array_end(j);
+	json_array(j, "capabilities");
+	for (i = 0; i < q->ncaps && i < 32; i++)
+		json_uint(j, NULL, q->caps[i]);
+	json_array_end(j);
+	if (problem)
+		json_string(j, "problem", problem);
+}
+
+static void backend_json(struct json *j, const struct hwt_query *q, int err, const char *problem)
 {
 	size_t i;
 
@@ -72,62 +108,9 @@ static void backend_json(struct json *j, const struct hwt_query *q, int err)
 		json_uint(j, "address_ranges", q->nranges);
 		json_bool(j, "ring", q->flags & HWT_QUERY_RING);
 		json_uint(j, "clock_hz", q->time_hz);
-		json_array(j, "capabilities");
-		for (i = 0; i < q->ncaps && i < 32; i++)
-			json_uint(j, NULL, q->caps[i]);
-		json_array_end(j);
+		features_json(j, q, problem);
 	}
 	json_object_end(j);
-}
-
-/* ENOENT ends the list; ENXIO is a backend without a unit. */
-static int backends(struct hwt_dev *dev, struct out *o, struct json *j, bool as_json)
-{
-	struct hwt_query q;
-	uint32_t i;
-	int err;
-
-	for (i = 0;; i++) {
-		q = (struct hwt_query){ .index = i };
-		err = hwt_dev_ioctl(dev, HWT_IOC_QUERY, &q);
-		if (err && err != -ENXIO)
-			return err == -ENOENT ? 0 : err;
-		q.name[sizeof(q.name) - 1] = q.unit[sizeof(q.unit) - 1] = '\0';
-		q.host[sizeof(q.host) - 1] = '\0';
-		if (as_json)
-			backend_json(j, &q, err);
-		else
-			backend_text(o, &q, err);
-	}
-}
-
-/*
- * The embedded host's unit comes into being with a program's first CPU: one that
- * never gets to run shows what it can do.  Nothing of it is needed but that.
- */
-static pid_t probe_start(struct hwt_host *host)
-{
-	char *const argv[] = { (char *)"/bin/true", NULL };
-	char *error = NULL;
-	pid_t pid;
-
-	if (hwt_target_execs_late(host))
-		return -1;
-	if (hwt_target_spawn(host, argv[0], argv, &pid, &error) == 0)
-		return pid;
-	free(error);
-	return -1;
-}
-
-static void probe_end(struct hwt_host *host, pid_t pid)
-{
-	int status;
-
-	if (pid < 0)
-		return;
-	kill(pid, SIGKILL);
-	while (hwt_target_wait(host, pid, -1, &status) == -EINTR)
-		;
 }
 
 /* A host that may be there; the best first, as hwt_host_open chooses. */
@@ -135,20 +118,50 @@ struct listed {
 	const char	*kind;
 	struct hwt_host	*host;		/* NULL: see problem */
 	struct hwt_dev	*dev;
-	pid_t		probe;
 	char		*problem;	/* malloc'd */
 };
 #define NHOSTS	2
+
+/* One backend; a unit that comes only with a program is looked at with one. */
+static void one_backend(const struct listed *l, struct hwt_query *q, int err, struct out *o,
+			struct json *j)
+{
+	char *problem = NULL;
+
+	if (!err && !q->ncaps && !hwt_target_execs_late(l->host))
+		probe_backend(l->kind, q, &problem);
+	q->name[sizeof(q->name) - 1] = q->unit[sizeof(q->unit) - 1] = '\0';
+	q->host[sizeof(q->host) - 1] = '\0';
+	if (j)
+		backend_json(j, q, err, problem);
+	else
+		backend_text(o, q, err, problem);
+	free(problem);
+}
+
+/* ENOENT ends the list; ENXIO is a backend without a unit.  j: NULL for text. */
+static int backends(const struct listed *l, struct out *o, struct json *j)
+{
+	struct hwt_query q;
+	uint32_t i;
+	int err;
+
+	for (i = 0;; i++) {
+		q = (struct hwt_query){ .index = i };
+		err = hwt_dev_ioctl(l->dev, HWT_IOC_QUERY, &q);
+		if (err && err != -ENXIO)
+			return err == -ENOENT ? 0 : err;
+		one_backend(l, &q, err, o, j);
+	}
+}
 
 static void open_listed(struct listed *l)
 {
 	struct hwt_host_options options = { .kind = l->kind };
 	int err = hwt_host_open(&options, &l->host, &l->problem);
 
-	if (!err) {
-		l->probe = probe_start(l->host);
+	if (!err)
 		err = hwt_dev_open(l->host, "/dev/hwt", &l->dev);
-	}
 	if (err && !l->problem)
 		l->problem = strdup(strerror(-err));
 }
@@ -157,10 +170,8 @@ static void close_listed(struct listed *l)
 {
 	if (l->dev)
 		hwt_dev_close(l->dev);
-	if (l->host) {
-		probe_end(l->host, l->probe);
+	if (l->host)
 		hwt_host_close(l->host);
-	}
 	free(l->problem);
 }
 
@@ -168,7 +179,7 @@ static int one_text(const struct listed *l, struct out *o, const char *note)
 {
 	out_printf(o, "host: %s%s\n\n", l->kind, note);
 	if (l->dev)
-		return backends(l->dev, o, NULL, false);
+		return backends(l, o, NULL);
 	out_str(o, "not here: ");
 	out_printable(o, l->problem ? l->problem : "out of memory");
 	out_char(o, '\n');
@@ -185,7 +196,7 @@ static int one_json(const struct listed *l, struct out *o, struct json *j)
 		json_string(j, "problem", l->problem);
 	json_array(j, "backends");
 	if (l->dev)
-		err = backends(l->dev, o, j, true);
+		err = backends(l, o, j);
 	json_array_end(j);
 	return err;
 }

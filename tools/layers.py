@@ -42,7 +42,7 @@ LAYERS = {
     "analyse": [EVENT, "image/image.h", *SAMPLES],
     # image.h is where the struct of a symbol's name is.
     "present": ["analyse", EVENT, "image/image.h", *SAMPLES],
-    "cli": ["include/hwt", "session/session.h", "session/packets.h",
+    "cli": ["include/hwt", "session/session.h", "session/packets.h", "session/unit_features.h",
             "record/record.h", "analyse", "present"],
     "tests": None,  # anything
     "bench": None,

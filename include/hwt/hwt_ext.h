@@ -186,9 +186,12 @@ struct hwt_query {
 	uint32_t	modes;		/* out: bit HWT_MODE_* set = supported here */
 	uint32_t	scope;		/* out: HWT_SCOPE_* of a buffer */
 	uint32_t	nranges;	/* out: address ranges of the unit */
-	uint32_t	ncaps;		/* out: entries used in caps */
+	uint32_t	ncaps;		/* out: entries used in caps; 0: no unit yet, it comes
+					   with a program of its machine */
 	uint64_t	time_hz;	/* out: ticks of the unit's clock a second */
-	uint32_t	caps[32];	/* out: pt: CPUID.14H.0 eax,ebx,ecx,edx, 14H.1 … */
+	uint32_t	caps[32];	/* out: pt: CPUID.14H.0 eax,ebx,ecx,edx, 14H.1 …;
+					   coresight: TRCIDR0 …; spe: PMSIDR_EL1,
+					   PMBIDR_EL1, low half first */
 };
 #define HWT_QUERY_RING		0x1u	/* ring mode is supported */
 #define HWT_SCOPE_THREAD	0u

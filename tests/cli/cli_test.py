@@ -162,7 +162,16 @@ class Failures(Case):
             path = self.dir / f"elf{machine}"
             path.write_bytes(elf_header(bits, machine))
             path.chmod(0o755)
-            self.one_line(self.record(path, status=126), name, str(path))
+            self.one_line(self.record("-c", "pt", path, status=126), name, str(path))
+        for backend in ("coresight", "spe"):
+            self.one_line(self.record("-c", backend, "/bin/true", status=126),
+                          f"/bin/true: a program for x86-64; {backend} traces programs for "
+                          "AArch64: use -c pt")
+
+    def test_options_of_another_unit(self):
+        for option in ("--interval=512", "--no-jitter", "--types=load", "--latency=3"):
+            self.one_line(self.record(option, "/bin/true", status=125), option.split("=")[0],
+                          "traced by pt")
 
     def test_no_qemu(self):
         done = self.record("/bin/true", status=125, env={"PATH": "/nonexistent"})
@@ -322,6 +331,13 @@ class Output(Case):
         listed = json.loads(self.run_hwt("list", "--json").stdout)
         self.assertEqual(listed["backends"][0]["name"], "pt")
         self.assertEqual(listed["backends"][0]["address_ranges"], 4)
+        units = {b["name"]: b for b in listed["backends"]}
+        self.assertEqual(set(units), {"pt", "coresight", "spe"})
+        self.assertIn("address filters", units["pt"]["features"])
+        if shutil.which("qemu-aarch64"):
+            self.assertIn("return stack", units["coresight"]["features"])
+            self.assertIn("latency filter", units["spe"]["features"])
+            self.assertEqual(units["coresight"]["address_ranges"], 4)
         others = listed["other_hosts"]
         self.assertEqual([h["host"] for h in others + [listed]].count("kernel"), 1)
         self.assertTrue(all("problem" in h or h["backends"] for h in others))
