@@ -23,7 +23,7 @@ struct record_values {
 
 #define NOT_GIVEN	UINT64_MAX
 static const struct record_values defaults = {
-	.output = DEFAULT_RECORDING, .backend = "pt", .ready_fd = NOT_GIVEN,
+	.output = DEFAULT_RECORDING, .ready_fd = NOT_GIVEN,
 	.mtc = NOT_GIVEN, .cyc = NOT_GIVEN, .psb = NOT_GIVEN, .retcomp = 1, .tsc = 1,
 	.sampling = SAMPLING_DEFAULTS,
 };
@@ -62,19 +62,20 @@ static const struct option record_opts[] = {
 	  .help = "Time at sync points and after pauses (default)" },
 	{ 0, "no-tsc", .kind = OPTION_FLAG, .value = 0, AT(tsc), .help = "No time" },
 	{ 0, "mtc", "N", OPTION_UINT, AT(mtc),
-	  "Time every 2^N ticks of the crystal clock (default: 3)",
+	  "pt: time every 2^N ticks of the crystal clock (default: 3)",
 	  .optional = true, .value = 3, .max = 15 },
 	{ 0, "cyc", "N", OPTION_UINT, AT(cyc),
-	  "Count cycles, packets at least 2^(N-1) apart (default: 0)",
+	  "pt, coresight: count cycles, packets at least 2^(N-1) apart (default: 0)",
 	  .optional = true, .value = 0, .max = 15 },
 	{ 0, "psb", "N", OPTION_UINT, AT(psb),
-	  "A sync point every 2K * 2^N bytes (default: 3, less in a small ring)", .max = 15 },
+	  "pt, coresight: a sync point every 2K * 2^N bytes (default: 3, less in a small ring)",
+	  .max = 15 },
 	SAMPLING_ROWS(struct record_values, sampling),
 	{ 0, "clock", "CLOCK", OPTION_CHOICE, AT(clock_host),
 	  "insn: counted instructions (default); host: the machine's time",
 	  .choices = clocks },
 	{ 'c', "backend", "NAME", OPTION_STRING, AT(backend),
-	  "Trace unit: pt (default); coresight, spe: AArch64 programs; see hwt list" },
+	  "Trace unit: pt, coresight, spe (default: pt for x86-64 programs, coresight for AArch64)" },
 	{ 0, "host", "KIND", OPTION_STRING, AT(host),
 	  "embedded or kernel (default: the best there is)" },
 	{ 0, "qemu", "FILE", OPTION_STRING, AT(qemu), "This QEMU instead of PATH's" },
@@ -90,15 +91,12 @@ static const struct option record_opts[] = {
 #define PSB_BYTES(n)	(UINT64_C(2048) << (n))	/* PSBFreq: SDM vol. 3C, 33.3.1 */
 
 /* Decoding begins at a sync point: a ring that holds none is good for nothing. */
-static int choose_psb(struct record_values *v)
+static int check_psb(const struct record_values *v)
 {
 	char ring[32], every[32];
 
-	if (v->psb == NOT_GIVEN) {
-		for (v->psb = 3; v->ring && v->psb && 4 * PSB_BYTES(v->psb) > v->ring;)
-			v->psb--;
+	if (v->psb == NOT_GIVEN)
 		return EXIT_OK;
-	}
 	if (!v->ring || PSB_BYTES(v->psb) < v->ring)
 		return EXIT_OK;
 	return failure("--psb %" PRIu64 ": with a sync point every %s a ring of %s may hold none",
@@ -106,11 +104,22 @@ static int choose_psb(struct record_values *v)
 		       text_size(ring, sizeof(ring), v->ring));
 }
 
+static uint32_t chosen_psb(const struct record_values *v)
+{
+	uint32_t n = 3;
+
+	if (v->psb != NOT_GIVEN)
+		return (uint32_t)v->psb;
+	while (v->ring && n && 4 * PSB_BYTES(n) > v->ring)
+		n--;
+	return n;
+}
+
 static struct pt_cpu_config pt_config(const struct record_values *v)
 {
 	struct pt_cpu_config c = {
 		.rtit_ctl = PT_CTL_BRANCHEN | (v->kernel ? PT_CTL_OS : PT_CTL_USER),
-		.psb_freq = (uint32_t)v->psb,
+		.psb_freq = chosen_psb(v),
 	};
 
 	if (!v->retcomp)
@@ -128,13 +137,23 @@ static struct pt_cpu_config pt_config(const struct record_values *v)
 	return c;
 }
 
-/* The same options for CoreSight; its sync points are 2^n bytes apart. */
+#define CORESIGHT_SYNC(psb)	(11 + (psb))	/* TRCSYNCPR: sync points 2^n bytes apart */
+#define CORESIGHT_PSB_MAX	9
+#define CORESIGHT_CYC_MAX	12		/* TRCCCCTLR.THRESHOLD has 12 bits */
+
+/* Cycles between counts; 0: as few as the unit can. */
+static uint32_t threshold(uint64_t cyc)
+{
+	return cyc ? 1u << (cyc - 1) : 0;
+}
+
+/* The same options for CoreSight. */
 static struct coresight_config coresight_config(const struct record_values *v)
 {
 	struct coresight_config c = {
 		.configr = CORESIGHT_CID,
 		.flags = v->kernel ? CORESIGHT_KERNEL : CORESIGHT_USER,
-		.sync = 11 + (uint32_t)v->psb,
+		.sync = CORESIGHT_SYNC(chosen_psb(v)),
 	};
 
 	if (v->retcomp)
@@ -143,9 +162,37 @@ static struct coresight_config coresight_config(const struct record_values *v)
 		c.configr |= CORESIGHT_TS;
 	if (v->cyc != NOT_GIVEN) {
 		c.configr |= CORESIGHT_CCI;
-		c.cc_threshold = 1u << v->cyc;
+		c.cc_threshold = threshold(v->cyc);
 	}
 	return c;
+}
+
+/* Which options are whose, as far as they were given; NULL, or what is amiss. */
+static char *unfit(const void *ctx, const char *backend)
+{
+	const struct record_values *v = ctx;
+	const struct { const char *option, *backends; bool given; } rows[] = {
+		{ "--mtc", "pt", v->mtc != NOT_GIVEN },
+		{ "--cyc", "pt coresight", v->cyc != NOT_GIVEN },
+		{ "--psb", "pt coresight", v->psb != NOT_GIVEN },
+		{ "--no-retcomp", "pt coresight", !v->retcomp },
+		{ "--interval", "spe", v->sampling.interval },
+		{ "--no-jitter", "spe", !v->sampling.jitter },
+		{ "--types", "spe", v->sampling.types },
+		{ "--events", "spe", v->sampling.events },
+		{ "--no-events", "spe", v->sampling.no_events },
+		{ "--latency", "spe", v->sampling.latency },
+		{ "--psb above 9", "pt", v->psb != NOT_GIVEN && v->psb > CORESIGHT_PSB_MAX },
+		{ "--cyc above 12", "pt", v->cyc != NOT_GIVEN && v->cyc > CORESIGHT_CYC_MAX },
+	};
+	char *text;
+	size_t i;
+
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (rows[i].given && !strstr(rows[i].backends, backend))
+			return asprintf(&text, "%s: the program is traced by %s, which has no such thing; see hwt help record",
+					rows[i].option, backend) < 0 ? NULL : text;
+	return NULL;
 }
 
 /* The target must not inherit it: it would differ from a plain run. */
@@ -227,6 +274,8 @@ static int record_target(const struct record_values *v, struct hwt_host *host,
 		.filters = filters,
 		.config = pt_config(v),
 		.coresight = coresight_config(v),
+		.unfit = unfit,
+		.unfit_ctx = v,
 		.path = operands[0],
 		.argv = operands,
 		.pid = (pid_t)v->pid,
@@ -271,7 +320,7 @@ static int record_run_command(const struct command *self, void *values, int nope
 	/* They are about QEMU. */
 	if (!v->host && (v->qemu || v->plugin || v->exec_log || v->clock_host))
 		options.kind = "embedded";
-	if (check_what(v, noperands) || choose_psb(v) || check_ready_fd(v) ||
+	if (check_what(v, noperands) || check_psb(v) || check_ready_fd(v) ||
 	    check_exec_log(v) || host_open(&options, needs_kernel(v), &host))
 		return EXIT_RECORD_FAILED;
 	status = record_target(v, host, operands);

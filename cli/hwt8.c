@@ -20,7 +20,7 @@ struct hwt8_values {
 };
 #define NO_THREAD	UINT64_MAX
 static const struct hwt8_values defaults = {
-	.backend = "pt", .format = COLUMNS_DEFAULT, .thread = NO_THREAD,
+	.format = COLUMNS_DEFAULT, .thread = NO_THREAD,
 };
 
 #define AT(member)	.offset = OPTION_AT(struct hwt8_values, member)
@@ -28,7 +28,8 @@ static const struct option hwt8_opts[] = {
 	{ 'b', NULL, "bufsize", OPTION_SIZE, AT(bufsize),
 	  "Trace buffer of each thread, bytes (default: 4M)",
 	  .min = 4096, .max = 32ull << 30, .multiple = 4096 },
-	{ 'c', NULL, "backend", OPTION_STRING, AT(backend), "Trace unit (default: pt)" },
+	{ 'c', NULL, "backend", OPTION_STRING, AT(backend),
+	  "Trace unit: pt, coresight (default: by the program), spe" },
 	{ 'f', NULL, "function", OPTION_LIST, AT(functions), "Trace in this function only" },
 	{ 'g', .kind = OPTION_FLAG, .value = 1, AT(every),
 	  .help = "List every event, not only where the function changes" },
@@ -132,7 +133,7 @@ static int record(const struct hwt8_values *v, char **operands, const char *outp
 		.backend = v->backend,
 		.coresight = {
 			.configr = CORESIGHT_RS | CORESIGHT_TS | CORESIGHT_CID,
-			.flags = CORESIGHT_USER, .sync = 12,
+			.flags = v->cpus ? CORESIGHT_KERNEL : CORESIGHT_USER, .sync = 14,
 		},
 		.output = v->raw ? NULL : output,
 		.raw = v->raw ? output : NULL,

@@ -11,6 +11,7 @@ static const struct {
 } types[] = {
 	{ "load", ARM_SPE_FCR_LD }, { "store", ARM_SPE_FCR_ST }, { "branch", ARM_SPE_FCR_B },
 };
+#define DEFAULT_INTERVAL	4096	/* operations */
 #define NTYPES (sizeof(types) / sizeof(types[0]))
 
 static int parse_types(const char *list, uint64_t *fcr)
@@ -34,7 +35,8 @@ static int parse_types(const char *list, uint64_t *fcr)
 int sampling_config(const struct sampling_values *v, bool time, struct arm_spe_config2 *out)
 {
 	*out = (struct arm_spe_config2){
-		.first = { (uint32_t)v->interval, ARM_SPE_USER_ONLY, ARM_SPE_CTX_PID },
+		.first = { v->interval ? (uint32_t)v->interval : DEFAULT_INTERVAL,
+			   ARM_SPE_USER_ONLY, ARM_SPE_CTX_PID },
 		.flags = (v->jitter ? 0 : ARM_SPE_NO_JITTER) | (time ? 0 : ARM_SPE_NO_TIME),
 		.pmsevfr = v->events, .pmsnevfr = v->no_events, .pmslatfr = v->latency,
 	};

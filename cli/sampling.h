@@ -11,7 +11,7 @@ struct sampling_values {
 	int		jitter;
 	const char	*types;
 };
-#define SAMPLING_DEFAULTS { .interval = 4096, .jitter = 1 }
+#define SAMPLING_DEFAULTS { .jitter = 1 }
 
 /* Rows for a command's table: `member` is its struct sampling_values. */
 #define SAMPLING_ROWS(type, member)						\

@@ -22,21 +22,13 @@
 /* Full mode is what the driver is in once it got a first SVC_BUF. */
 static int give_back(struct buffer *b)
 {
-	struct pt_svc_buf pt = { .buf_id = (int)b->tid, .tail = b->tail };
-	struct arm_spe_svc_buf2 spe = { .buf_id = (int)b->tid, .tail = b->tail };
-	struct coresight_svc_buf coresight = { .buf_id = (int)b->tid, .tail = b->tail };
-	struct hwt_svc_buf svc = {
-		.data = &pt, .data_size = sizeof(pt), .data_version = PT_SVC_BUF_VERSION,
-	};
+	union technology_room room;
+	struct hwt_svc_buf svc;
 	int err;
 
 	if (b->ctx->r->opt->ring)
 		return 0;
-	if (recorder_samples(b->ctx->r))
-		svc = (struct hwt_svc_buf){ &spe, sizeof(spe), ARM_SPE_SVC_BUF_VERSION2 };
-	else if (recorder_is_coresight(b->ctx->r))
-		svc = (struct hwt_svc_buf){
-			&coresight, sizeof(coresight), CORESIGHT_SVC_BUF_VERSION };
+	b->ctx->r->technology->service((int)b->tid, b->tail, &room, &svc);
 	err = hwt_dev_ioctl(b->ctx->dev, HWT_IOC_SVC_BUF, &svc);
 	if (err == -EOPNOTSUPP)
 		return recorder_fail(b->ctx->r, -EINVAL,

@@ -30,10 +30,10 @@ static int refused_thread(struct context *ctx, int err)
 		return recorder_fail(r, err, "process %u: there is none, or it has ended", ctx->pid);
 	case -EBUSY:
 		return recorder_fail(r, err, "CPUs are being traced with '%s': processes cannot be at the same time",
-				     r->opt->backend);
+				     r->technology->backend);
 	}
 	return recorder_fail(r, err, "cannot trace process %u with '%s' and a buffer of %zu bytes: %s",
-			     ctx->pid, r->opt->backend, r->bufsize, strerror(-err));
+			     ctx->pid, r->technology->backend, r->bufsize, strerror(-err));
 }
 
 static int refused_cpus(struct context *ctx, int err)
@@ -47,13 +47,13 @@ static int refused_cpus(struct context *ctx, int err)
 		return recorder_fail(r, err, "one of these CPUs is not there or offline");
 	case -EBUSY:
 		return recorder_fail(r, err, "one of these CPUs, or a process, is being traced with '%s' already",
-				     r->opt->backend);
+				     r->technology->backend);
 	case -EOPNOTSUPP:
-		return recorder_fail(r, err, "'%s' cannot trace CPUs on the %s host", r->opt->backend,
+		return recorder_fail(r, err, "'%s' cannot trace CPUs on the %s host", r->technology->backend,
 				     hwt_host_kind(r->opt->host));
 	}
 	return recorder_fail(r, err, "cannot trace these CPUs with '%s' and a buffer of %zu bytes each: %s",
-			     r->opt->backend, r->bufsize, strerror(-err));
+			     r->technology->backend, r->bufsize, strerror(-err));
 }
 
 /* The node that the context's requests go to: its first. */
@@ -76,7 +76,7 @@ static int allocate(struct context *ctx)
 		.pid = (pid_t)ctx->pid,
 		.cpu_map = (cpu_set_t *)(uintptr_t)r->opt->cpus,
 		.cpusetsize = r->opt->cpus ? sizeof(*r->opt->cpus) : 0,
-		.backend_name = r->opt->backend,
+		.backend_name = r->technology->backend,
 		.ident = &ctx->ident,
 		.kqueue_fd = r->event_fd,
 	};
@@ -101,62 +101,13 @@ static uint32_t pauses(const struct recorder *r)
 	       (r->opt->follow ? HWT_PAUSE_FORK : 0);
 }
 
-static void pt_configuration(const struct context *ctx, struct pt_cpu_config2 *config,
-			     struct hwt_set_config2 *set)
-{
-	bool few = ctx->nranges <= PT_IP_FILTER_MAX_RANGES;
-	struct ipf_range *range;
-	int i;
-
-	*config = (struct pt_cpu_config2){ .first = ctx->r->opt->config };
-	config->first.nranges = ctx->nranges;
-	for (i = 0; i < ctx->nranges; i++) {
-		range = i < PT_IP_FILTER_MAX_RANGES ? &config->first.ip_ranges[i] :
-			&config->more[i - PT_IP_FILTER_MAX_RANGES];
-		*range = ctx->ranges[i];
-	}
-	set->config_version = few ? PT_CONFIG_VERSION : PT_CONFIG_VERSION2;
-	set->config = (uintptr_t)config;
-	set->config_size = few ? sizeof(config->first) : sizeof(*config);
-}
-
-static void coresight_configuration(const struct context *ctx,
-				    struct coresight_config *config,
-				    struct hwt_set_config2 *set)
-{
-	int i;
-
-	*config = ctx->r->opt->coresight;
-	config->nranges = (uint32_t)ctx->nranges;
-	for (i = 0; i < ctx->nranges; i++) {
-		config->ranges[i].start = ctx->ranges[i].start;
-		config->ranges[i].end = ctx->ranges[i].end;
-	}
-	set->config_version = CORESIGHT_CONFIG_VERSION;
-	set->config = (uintptr_t)config;
-	set->config_size = sizeof(*config);
-}
-
-static void spe_configuration(const struct context *ctx, struct hwt_set_config2 *set)
-{
-	set->config_version = ARM_SPE_CONFIG_VERSION2;
-	set->config = (uintptr_t)&ctx->r->opt->spe;
-	set->config_size = sizeof(ctx->r->opt->spe);
-}
-
 int context_configure(struct context *ctx)
 {
 	struct hwt_set_config2 set = { .pause = pauses(ctx->r) };
-	struct coresight_config coresight;
-	struct pt_cpu_config2 pt;
+	union technology_room room;
 	int err;
 
-	if (recorder_samples(ctx->r))
-		spe_configuration(ctx, &set);
-	else if (recorder_is_coresight(ctx->r))
-		coresight_configuration(ctx, &coresight, &set);
-	else
-		pt_configuration(ctx, &pt, &set);
+	ctx->r->technology->configure(ctx, &room, &set);
 	err = hwt_dev_ioctl(ctx->dev, HWT_IOC_SET_CONFIG2, &set);
 	if (err == -EOPNOTSUPP)
 		return recorder_fail(ctx->r, err, "this trace unit (%s) lacks something that the options ask for; see hwt list",

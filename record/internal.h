@@ -3,10 +3,9 @@
 #ifndef RECORD_INTERNAL_H
 #define RECORD_INTERNAL_H
 
-#include <string.h>
-
 #include "record.h"
 #include "sink.h"
+#include "technology.h"
 
 struct recorder;
 struct context;
@@ -92,7 +91,8 @@ struct recorder {
 	struct record_result *result;
 	struct sink	sink;
 	struct hwt_dev	*hwt;		/* /dev/hwt */
-	struct hwt_query query;
+	const struct technology *technology;	/* what is recorded, */
+	struct hwt_query query;		/* and its unit */
 	struct context	*contexts;
 	size_t		bufsize;	/* bytes a buffer */
 	int		event_fd;	/* signalled by every context's records */
@@ -153,9 +153,6 @@ void target_let_run(struct recorder *r);
 /* existing.c: what a process had at the moment of its first record. -errno. */
 int existing_maps(struct context *ctx, const struct hwt_rec *like);
 int existing_thread(struct context *ctx, const struct hwt_rec *like, uint32_t tid);
-
-/* Of samples instead of flow? */
-bool recorder_samples(const struct recorder *r);
 
 /* buffer.c: opens and maps the node of a thread. -errno. */
 int buffer_open(struct context *ctx, uint32_t tid);
@@ -230,10 +227,5 @@ int filter_notes_update(struct context *ctx);
 /* NULL: no memory. */
 const struct filter_map *filter_notes_map(struct recorder *r, const struct filter_place *map);
 void filter_notes_free(struct recorder *r);
-
-static inline bool recorder_is_coresight(const struct recorder *r)
-{
-	return !strcmp(r->opt->backend, "coresight");
-}
 
 #endif

@@ -58,37 +58,6 @@ static uint64_t rtit_ctl_of(const struct pt_cpu_config *c)
 	return ctl | (uint64_t)c->psb_freq << PT_CTL_PSBFREQ_SHIFT;
 }
 
-bool recorder_samples(const struct recorder *r)
-{
-	return !strcmp(r->opt->backend, "spe");
-}
-
-static int find_backend(struct recorder *r)
-{
-	uint32_t i;
-	int err;
-
-	for (i = 0;; i++) {
-		r->query = (struct hwt_query){ .index = i };
-		err = hwt_dev_ioctl(r->hwt, HWT_IOC_QUERY, &r->query);
-		if (err && err != -ENXIO)
-			return recorder_fail(r, -ENXIO, "there is no backend '%s' here; see hwt list",
-					     r->opt->backend);
-		if (strncmp(r->query.name, r->opt->backend, sizeof(r->query.name)) == 0)
-			break;
-	}
-	if (err)
-		return recorder_fail(r, err, "backend '%s' has no trace unit here",
-				     r->opt->backend);
-	if (r->opt->ring && !(r->query.flags & HWT_QUERY_RING))
-		return recorder_fail(r, -EOPNOTSUPP, "backend '%s' has no ring mode",
-				     r->opt->backend);
-	if (r->opt->nfilters && recorder_samples(r))
-		return recorder_fail(r, -EOPNOTSUPP, "backend '%s' has no address filters",
-				     r->opt->backend);
-	return 0;
-}
-
 static int setup(struct recorder *r)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -224,7 +193,7 @@ static int run_target(struct recorder *r)
 	int err, closed;
 
 	/* A virtual unit exists, and tells what it can do, once its CPU does. */
-	err = find_backend(r);
+	err = technology_choose(r);
 	if (!err)
 		err = r->opt->cpus ? context_open_cpus(r) :
 				     context_open(r, (uint32_t)r->pid, NULL);

@@ -50,7 +50,7 @@ struct record_images {
 
 struct record_options {
 	struct hwt_host	*host;
-	const char	*backend;	/* "pt", "spe" */
+	const char	*backend;	/* "pt", "coresight", "spe"; NULL: the program's machine's */
 	const char	*output;	/* perf.data path; NULL: none */
 	const char	*raw;		/* hwt(8) -r -w: bare trace, no perf.data */
 	uint32_t	raw_thread;	/* whose: a tid, or an index (0: the first) */
@@ -63,6 +63,12 @@ struct record_options {
 	struct pt_cpu_config config;	/* "pt": without ranges */
 	struct arm_spe_config2 spe;	/* "spe" */
 	struct coresight_config coresight;	/* "coresight": the same */
+	/*
+	 * Told which backend it is, before anything is made: NULL, or a malloc'd sentence
+	 * about what in the options does not go with it.  May be NULL.
+	 */
+	char		*(*unfit)(const void *ctx, const char *backend);
+	const void	*unfit_ctx;
 	struct record_images images;
 	const char	*path;		/* program, or NULL: */
 	char *const	*argv;

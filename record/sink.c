@@ -18,7 +18,7 @@ int sink_open(struct sink *s, const struct record_options *opt,
 	      const struct hwt_query *query, uint64_t rtit_ctl)
 {
 	struct perfdata_params params = {
-		.backend = opt->backend,
+		.backend = query->name,
 		.argv = opt->cmdline,
 		.rtit_ctl = rtit_ctl,
 		.spe = &opt->spe,

@@ -60,11 +60,19 @@ static int check_numbers(struct hwt_backend *be, const struct coresight_config *
 		return -EINVAL;
 	if (c->sync && idr(be, 3) & TRCIDR3_SYNCPR)
 		return -EOPNOTSUPP;
-	if (c->configr & CORESIGHT_CCI &&
-	    (c->cc_threshold > TRCCCCTLR_THRESHOLD_MASK ||
-	     c->cc_threshold < (idr(be, 3) & TRCIDR3_CCITMIN_MASK)))
+	if (c->configr & CORESIGHT_CCI && c->cc_threshold > TRCCCCTLR_THRESHOLD_MASK)
 		return -EINVAL;
 	return 0;
+}
+
+/* Cycles between two counts; fewer than the unit can are as few as it can. */
+static uint32_t threshold(struct hwt_backend *be, const struct coresight_config *c)
+{
+	uint32_t least = idr(be, 3) & TRCIDR3_CCITMIN_MASK;
+
+	if (!(c->configr & CORESIGHT_CCI))
+		return 0;
+	return c->cc_threshold > least ? c->cc_threshold : least;
 }
 
 static int check_ranges(struct hwt_backend *be, const struct coresight_config *c)
@@ -105,7 +113,7 @@ int cs_config_check(struct hwt_backend *be, int mode, const struct hwt_cred *cre
 	hwt_memset(c, 0, sizeof(*c));
 	c->configr = TRCCONFIGR_RES1 | in.configr;
 	c->syncpr = in.sync;
-	c->ccctlr = in.configr & CORESIGHT_CCI ? in.cc_threshold : 0;
+	c->ccctlr = threshold(be, &in);
 	c->victlr = view(be, in.flags);
 	c->nranges = in.nranges;
 	for (i = 0; i < in.nranges; i++) {

@@ -34,7 +34,7 @@ struct coresight_config {
 	uint32_t	configr;
 	uint32_t	flags;
 	uint32_t	sync;		/* a sync point every 2^sync bytes, 8..20; 0: only one */
-	uint32_t	cc_threshold;	/* CCI: cycles, at least TRCIDR3.CCITMIN */
+	uint32_t	cc_threshold;	/* CCI: cycles; below TRCIDR3.CCITMIN: that */
 	uint32_t	nranges;	/* 0: everything */
 	uint32_t	reserved;	/* 0 */
 	struct {

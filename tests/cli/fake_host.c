@@ -512,6 +512,7 @@ static int do_alloc(struct hwt_host *h, struct hwt_alloc *a)
 	};
 	ctx->queue = malloc(QUEUE_SIZE);
 	*a->ident = ctx->ident;
+	snprintf(h->facts.backend, sizeof(h->facts.backend), "%s", a->backend_name);
 	if (a->mode == HWT_MODE_CPU) {
 		alloc_cpus(h, ctx, a);
 		return 0;
@@ -525,26 +526,37 @@ static int do_alloc(struct hwt_host *h, struct hwt_alloc *a)
 	return 0;
 }
 
-static int do_query(struct hwt_query *q)
+/* A backend "none" has no unit. */
+static int do_query(const struct hwt_host *h, struct hwt_query *q)
 {
-	static const char *const names[] = { "none", "pt" };
+	static const struct hwt_query defaults[] = {
+		{ .name = "none" },
+		{ .name = "pt", .flags = HWT_QUERY_RING, .nranges = 2, .ncaps = 1 },
+		{ .name = "" },
+	};
+	const struct hwt_query *unit = h->opt.units ? h->opt.units : defaults;
+	uint32_t i, index = q->index;
 
-	if (q->index > 1)
+	for (i = 0; i < index && unit->name[0]; i++)
+		unit++;
+	if (!unit->name[0])
 		return -ENOENT;
-	snprintf(q->name, sizeof(q->name), "%s", names[q->index]);
+	*q = *unit;
+	q->index = index;
 	snprintf(q->host, sizeof(q->host), "fake");
-	q->flags = HWT_QUERY_RING;
-	q->nranges = 2;
-	return q->index == 0 ? -ENXIO : 0;
+	return strcmp(q->name, "none") ? 0 : -ENXIO;
 }
 
 static int do_config(struct hwt_host *h, struct fcontext *ctx, struct hwt_set_config2 *set)
 {
 	h->facts.configs++;
 	h->facts.last_pause = ctx->pause = set->pause;
+	h->facts.last_version = set->config_version;
+	h->facts.last_size = set->config_size;
 	if (set->config)
 		memcpy(&h->facts.last_config, (void *)(uintptr_t)set->config,
-		       sizeof(h->facts.last_config));
+		       set->config_size < sizeof(h->facts.last_config) ?
+			       set->config_size : sizeof(h->facts.last_config));
 	return 0;
 }
 
@@ -609,7 +621,7 @@ static int dispatch(struct hwt_dev *dev, unsigned long request, void *arg)
 	case HWT_IOC_ALLOC:
 		return do_alloc(h, arg);
 	case HWT_IOC_QUERY:
-		return do_query(arg);
+		return do_query(h, arg);
 	case HWT_IOC_SET_CONFIG2:
 		return do_config(h, dev->ctx, arg);
 	case HWT_IOC_START:

@@ -64,6 +64,7 @@ struct fake_options {
 					   steps at its beginning are done by ALLOC */
 	volatile sig_atomic_t *stop;	/* what FAKE_STOP sets */
 	uint64_t unreadable;		/* kernel code from here on cannot be read */
+	const struct hwt_query *units;	/* by name, ncaps and flags, ends with ""; NULL: pt */
 	const uint32_t *existing;	/* threads that an attached process has, ends with 0 */
 };
 struct hwt_host *fake_host_new(const struct fake_options *options);
@@ -73,7 +74,10 @@ void fake_host_free(struct hwt_host *host);
 struct fake_facts {
 	int	starts, stops, configs;
 	int	open_devs, mappings;	/* now */
-	struct pt_cpu_config last_config;
+	struct pt_cpu_config last_config;	/* pt */
+	int	last_version;
+	size_t	last_size;
+	char	backend[32];		/* that ALLOC was for */
 	uint32_t last_pause;
 	bool	ran;			/* hwt_target_run was called */
 	bool	started_at_run;		/* START had taken effect by then */

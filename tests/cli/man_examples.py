@@ -4,9 +4,10 @@
 
 usage: man_examples.py HWT PAGE...
 
-An example is a .Dl line behind a comment line `.\\" test [STATUS]`; STATUS is the
-exit status that it must have, 0 if not given.  The examples of a page run one after
-the other in one empty folder, with `hwt` first on PATH.
+An example is a .Dl line behind a comment line `.\\" test [STATUS] [aarch64]`; STATUS is
+the exit status that it must have, 0 if not given.  The examples of a page run one after
+the other in one folder, with `hwt` first on PATH.  It is empty but for ./prog, the AArch64
+program that $HWT_AARCH64_PROGRAM names; without one the examples of `aarch64` are left out.
 """
 import os
 import pathlib
@@ -16,20 +17,22 @@ import subprocess
 import sys
 import tempfile
 
-MARK = re.compile(r'^\.\\" test( (\d+))?$')
+MARK = re.compile(r'^\.\\" test( (\d+))?( (aarch64))?$')
 LIMIT = 60  # seconds for one example
 
 
-def examples(page):
+def examples(page, foreign):
+    """Commands and their statuses; foreign: those that need ./prog, too."""
     status = None
     for line in page.read_text(encoding="utf-8").splitlines():
         mark = MARK.match(line)
         if mark:
-            status = int(mark.group(2) or 0)
+            status, needs = int(mark.group(2) or 0), mark.group(4)
         elif status is not None:
             if not line.startswith(".Dl "):
                 raise SystemExit(f"{page}: a test mark without an example")
-            yield line[4:].replace("\\-", "-"), status
+            if foreign or not needs:
+                yield line[4:].replace("\\-", "-"), status
             status = None
 
 
@@ -50,10 +53,13 @@ def main():
         return 77
     hwt = pathlib.Path(sys.argv[1]).resolve()
     env = dict(os.environ, PATH=f"{hwt.parent}:{os.environ['PATH']}")
+    program = shutil.which("qemu-aarch64") and os.environ.get("HWT_AARCH64_PROGRAM")
     failed = count = 0
     for page in map(pathlib.Path, sys.argv[2:]):
         with tempfile.TemporaryDirectory() as folder:
-            for command, want in examples(page):
+            if program:
+                shutil.copy(program, os.path.join(folder, "prog"))
+            for command, want in examples(page, program):
                 count += 1
                 failed += not run(command, want, folder, env)
     print(f"{count} examples, {failed} failed")

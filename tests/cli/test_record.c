@@ -452,6 +452,79 @@ static void other_backend(void **state)
 	assert_string_equal(t.error, "backend 'none' has no trace unit here");
 }
 
+static char *only_pt(const void *ctx, const char *backend)
+{
+	return strcmp(backend, "pt") ? strdup("--mtc: not here") : NULL;
+}
+
+/* Which backend it is, and what the units get, by what is there and asked for. */
+static void chosen_by_what_is_there(void **state)
+{
+	static const struct hwt_query arm[] = {
+		{ .name = "none" },
+		{ .name = "spe", .ncaps = 4 },
+		{ .name = "coresight", .ncaps = 6, .flags = HWT_QUERY_RING, .nranges = 4 },
+		{ .name = "pt" },	/* no program of its machine */
+		{ .name = "new", .ncaps = 1 },
+		{ .name = "" },
+	}, none[] = { { .name = "new", .ncaps = 1 }, { .name = "pt" }, { .name = "" } };
+	static const struct record_filter main_only = { NULL, "main" };
+	static const struct {
+		const struct hwt_query *units;
+		const char *asked;
+		int nfilters;
+		size_t ring;
+		int err, version;
+		size_t size;
+		const char *want;	/* backend, or error */
+	} row[] = {
+		{ NULL, NULL, 0, 0, 0, PT_CONFIG_VERSION, sizeof(struct pt_cpu_config), "pt" },
+		{ arm, NULL, 0, 0, 0, CORESIGHT_CONFIG_VERSION, sizeof(struct coresight_config),
+		  "coresight" },
+		{ arm, "spe", 0, 0, 0, ARM_SPE_CONFIG_VERSION2, sizeof(struct arm_spe_config2),
+		  "spe" },
+		{ arm, "pt", 0, 0, 0, PT_CONFIG_VERSION, sizeof(struct pt_cpu_config), "pt" },
+		{ arm, "spe", 1, 0, -EOPNOTSUPP, 0, 0, "backend 'spe' has no address filters" },
+		{ arm, "spe", 0, 4096, -EOPNOTSUPP, 0, 0, "backend 'spe' has no ring mode" },
+		{ arm, "new", 0, 0, -ENXIO, 0, 0, "there is no backend 'new' here; see hwt list" },
+		{ arm, "cpt", 0, 0, -ENXIO, 0, 0, "there is no backend 'cpt' here; see hwt list" },
+		{ none, NULL, 0, 0, -ENXIO, 0, 0, "there is no trace unit here; see hwt list" },
+	};
+	static const struct fake_step script[] = { { .op = FAKE_EXIT }, { .op = FAKE_END } };
+	size_t i;
+
+	for (i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
+		struct recorder_run t = { .opt = recorder_defaults() };
+
+		t.opt.backend = row[i].asked;
+		t.opt.filters = &main_only;
+		t.opt.nfilters = row[i].nfilters;
+		t.opt.ring = row[i].ring;
+		run_recorder(&t, &(struct fake_options){ .script = script, .units = row[i].units });
+		assert_int_equal(t.err, row[i].err);
+		assert_string_equal(t.err ? t.error : t.facts.backend, row[i].want);
+		assert_int_equal(t.facts.last_version, row[i].version);
+		assert_int_equal(t.facts.last_size, row[i].size);
+	}
+}
+
+static void options_of_another_unit(void **state)
+{
+	static const struct hwt_query arm[] = { { .name = "coresight", .ncaps = 6 }, { .name = "" } };
+	static const struct fake_step script[] = { { .op = FAKE_EXIT }, { .op = FAKE_END } };
+	struct recorder_run t = { .opt = recorder_defaults() };
+
+	t.opt.backend = NULL;
+	t.opt.unfit = only_pt;
+	run_recorder(&t, &(struct fake_options){ .script = script, .units = arm });
+	assert_int_equal(t.err, -EOPNOTSUPP);
+	assert_string_equal(t.error, "--mtc: not here");
+	assert_int_equal(t.result.status, -1);
+	assert_string_equal(t.facts.backend, "");
+	run_recorder(&t, &(struct fake_options){ .script = script });
+	assert_int_equal(t.err, 0);
+}
+
 static void ready_fd_gets_a_byte(void **state)
 {
 	static const struct fake_step script[] = { { .op = FAKE_EXIT }, { .op = FAKE_END } };
@@ -567,6 +640,8 @@ int main(void)
 		TEST(disk_full),
 		TEST(failures_before_the_target_runs),
 		TEST(other_backend),
+		TEST(chosen_by_what_is_there),
+		TEST(options_of_another_unit),
 		TEST(ready_fd_gets_a_byte),
 		TEST(bare_trace_of_one_thread),
 		TEST(refused_before_it_began),

@@ -46,12 +46,19 @@ def check_programs(checks):
         ("a missing interpreter", write("script", b"#!/no/such/sh -x\n"), 127, "/no/such/sh"),
         ("no interpreter", write("bare", b"#!\n"), 126, "bare"),
         ("i386", elf("i386", 32, EM_386), 126, "80386"),
-        ("aarch64", elf("aarch64", 64, EM_AARCH64), 126,
-         "AArch64; pt traces programs for x86-64"),
         ("cut ELF", write("cut", b"\x7fELF\2\1\1"), 126, "cut"),
     ]
-    for name, program, status, word in rows:
-        for form in (["record", "-o", "x.data"], []):
+    machines = [
+        ("pt", elf("aarch64", 64, EM_AARCH64),
+         "AArch64; pt traces programs for x86-64: use -c coresight"),
+        ("coresight", "/bin/true", "x86-64; coresight traces programs for AArch64: use -c pt"),
+        ("spe", "/bin/true", "x86-64; spe traces programs for AArch64: use -c pt"),
+    ]
+    rows = [(*row, []) for row in rows]
+    rows += [(f"another machine than {unit}'s", program, 126, word, ["-c", unit])
+             for unit, program, word in machines]
+    for name, program, status, word, options in rows:
+        for form in (["record", "-o", "x.data", *options], options):
             done = run([HWT, *form, program])
             checks.that(f"{name} ({' '.join(form[:1]) or 'own form'})",
                         one_line(done, status, word) and not done.stdout,
