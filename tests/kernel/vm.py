@@ -37,6 +37,8 @@ SHARE_MODULES = ["drivers/virtio/virtio_ring", "drivers/virtio/virtio",
                  "drivers/virtio/virtio_pci_modern_dev", "drivers/virtio/virtio_pci",
                  "fs/netfs/netfs", "fs/fscache/fscache", "net/9p/9pnet",
                  "net/9p/9pnet_virtio", "fs/9p/9p"]
+# And what tests load besides.
+MODULES = [*SHARE_MODULES, "drivers/net/dummy"]
 WINDOW_SIZE = 4 << 20  # vtu/window.h: header and blocks of 64 KiB, a power of two
 RAM = "1G"
 
@@ -124,9 +126,9 @@ class Kernel:
             extract_vmlinux(self.root / "boot" / f"vmlinuz-{self.release}", vmlinux)
         return vmlinux
 
-    def module(self, name):
+    def module(self, name, root=None):
         """The module's file, or None: it is built in."""
-        path = self.root / "lib/modules" / self.release / "kernel" / f"{name}.ko"
+        path = (root or self.root) / "lib/modules" / self.release / "kernel" / f"{name}.ko"
         return path if path.exists() else None
 
 
@@ -145,7 +147,7 @@ class OwnKernel(Kernel):
         """/, or where the package was unpacked."""
         for root in pathlib.Path("/"), self.cache / "root":
             if os.access(root / "boot" / f"vmlinuz-{self.release}", os.R_OK) and \
-                    (root / "lib/modules" / self.release / "kernel/fs/9p").is_dir():
+                    all(self.module(name, root) for name in MODULES):
                 return root
         self.unpack()
         return self.cache / "root"
@@ -159,7 +161,7 @@ class OwnKernel(Kernel):
         root = self.cache / "root"
         root.mkdir(exist_ok=True)
         members = [f"./boot/vmlinuz-{self.release}"] + \
-            [f"./lib/modules/{self.release}/kernel/{m}.ko" for m in SHARE_MODULES]
+            [f"./lib/modules/{self.release}/kernel/{m}.ko" for m in MODULES]
         for deb in self.cache.glob("*.deb"):
             with subprocess.Popen(["dpkg-deb", "--fsys-tarfile", str(deb)],
                                   stdout=subprocess.PIPE) as tar:
