@@ -4,54 +4,33 @@
 #define TESTS_KERNEL_CASE_H
 
 #include <errno.h>
-#include <stdio.h>
-#include <string.h>
+#include <stddef.h>
 
-struct kernel_case {
-	const char	*name;
-	int		(*run)(void);	/* 0, or not, having said why */
-};
-
-/* From a case: says what was got instead, and where. */
-#define WANT(got, want)                                                                  \
+/* Ends the program with a line that says where, and what was got instead. */
+void fail(const char *file, int line, const char *what, long value)
+	__attribute__((noreturn));
+#define CHECK(condition) \
+	((condition) ? (void)0 : fail(__FILE__, __LINE__, #condition, 0))
+#define CHECK_EQ(got, want)                                                              \
 	do {                                                                             \
-		long got_ = (long)(got), want_ = (long)(want);                           \
+		long check_got_ = (long)(got), check_want_ = (long)(want);               \
                                                                                          \
-		if (got_ != want_) {                                                     \
-			printf("%s:%d: %s: %ld instead of %ld\n", __FILE__, __LINE__,    \
-			       #got, got_, want_);                                       \
-			return 1;                                                        \
-		}                                                                        \
+		if (check_got_ != check_want_)                                           \
+			fail(__FILE__, __LINE__, #got " == " #want, check_got_);         \
 	} while (0)
 
 /* The errno of a system call that returned r; 0: none. */
 #define ERRNO(r) ((r) < 0 ? errno : 0)
 
-/* argv: names of cases, to run only those. */
-static inline int case_wanted(const char *name, int argc, char **argv)
-{
-	int i;
+struct test_case {
+	const char	*name;
+	void		(*run)(void);
+};
 
-	for (i = 1; i < argc; i++)
-		if (!strcmp(argv[i], name))
-			return 1;
-	return argc < 2;
-}
-
-static inline int cases_run(const struct kernel_case *cases, size_t n, int argc, char **argv)
-{
-	int failed = 0, rc;
-	size_t i;
-
-	for (i = 0; i < n; i++) {
-		if (!case_wanted(cases[i].name, argc, argv))
-			continue;
-		rc = cases[i].run();
-		printf("%s %s\n", rc ? "FAIL" : "ok", cases[i].name);
-		fflush(stdout);
-		failed += rc != 0;
-	}
-	return failed ? 1 : 0;
-}
+/*
+ * Runs all cases, or those that argv names; each in a process of its own, so that
+ * none finds what another left.  The program's exit status.
+ */
+int cases_run(const struct test_case *cases, size_t n, int argc, char **argv);
 
 #endif

@@ -1,83 +1,86 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <errno.h>
+#include "client.h"
+
 #include <fcntl.h>
 #include <sched.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
-
-#include "client.h"
-
-#define BUFSIZE	(64 * 4096)
-#define PATIENCE 60000	/* ms: what does not happen by then will not */
-
-void fail(const char *file, int line, const char *what, long value)
-{
-	fprintf(stderr, "%s:%d: %s fails (%ld, %#lx)\n", file, line, what, value, value);
-	exit(1);
-}
 
 int request(int fd, unsigned long number, void *arg)
 {
 	return ioctl(fd, number, arg) < 0 ? -errno : 0;
 }
 
-static void open_node(struct client *c, int d)
+void client_node_name(const struct client *c, int d, char *name, size_t size)
 {
-	char name[64];
-
-	snprintf(name, sizeof(name), "/dev/hwt_%d_%d", c->ident, d);
-	c->node = open(name, O_RDWR | O_CLOEXEC);
-	CHECK(c->node >= 0);
+	snprintf(name, size, "/dev/hwt_%d_%d", c->ident, d);
 }
 
-static void alloc(struct client *c, struct hwt_alloc *al)
+int client_node(const struct client *c, int d)
 {
-	al->bufsize = BUFSIZE;
+	char name[64];
+	int fd;
+
+	client_node_name(c, d, name, sizeof(name));
+	fd = open(name, O_RDWR | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+/* ALLOC, and node d of what it made. */
+static int alloc(struct client *c, struct hwt_alloc *al, int d)
+{
+	int rc;
+
 	al->backend_name = "pt";
 	al->ident = &c->ident;
 	al->kqueue_fd = -1;
+	c->node = -1;
 	c->dev = open("/dev/hwt", O_RDWR | O_CLOEXEC);
-	CHECK(c->dev >= 0);
-	CHECK_EQ(request(c->dev, HWT_IOC_ALLOC, al), 0);
+	if (c->dev < 0)
+		return -errno;
+	rc = request(c->dev, HWT_IOC_ALLOC, al);
+	if (!rc) {
+		c->node = client_node(c, d);
+		rc = c->node < 0 ? c->node : 0;
+	}
+	if (rc)
+		client_close(c);
+	return rc;
 }
 
-void client_open(struct client *c, int pid)
+int client_alloc(struct client *c, pid_t pid, size_t bufsize)
 {
-	struct hwt_alloc al = {.mode = HWT_MODE_THREAD, .pid = pid};
+	struct hwt_alloc al = {.bufsize = bufsize, .mode = HWT_MODE_THREAD, .pid = pid};
 
-	memset(c, 0, sizeof(*c));
 	c->pid = pid;
-	alloc(c, &al);
-	open_node(c, pid);
+	return alloc(c, &al, pid);
 }
 
-void client_open_cpus(struct client *c, unsigned long cpus)
+int client_alloc_cpus(struct client *c, unsigned long cpus, size_t bufsize)
 {
 	cpu_set_t set;
-	struct hwt_alloc al = {.mode = HWT_MODE_CPU, .cpu_map = (void *)&set,
-			       .cpusetsize = sizeof(set)};
+	struct hwt_alloc al = {.bufsize = bufsize, .mode = HWT_MODE_CPU,
+			       .cpu_map = &set, .cpusetsize = sizeof(set)};
 	int i;
 
-	memset(c, 0, sizeof(*c));
 	CPU_ZERO(&set);
 	for (i = 0; i < 64; i++)
 		if (cpus >> i & 1)
 			CPU_SET(i, &set);
-	alloc(c, &al);
-	open_node(c, __builtin_ctzl(cpus));
+	c->pid = 0;
+	return alloc(c, &al, __builtin_ctzl(cpus));
 }
 
 void client_close(struct client *c)
 {
-	close(c->node);
+	if (c->node >= 0)
+		close(c->node);
 	close(c->dev);
 }
 
-void client_config(struct client *c, uint32_t pause, uint64_t from, uint64_t to)
+int client_config(struct client *c, uint32_t pause, uint64_t from, uint64_t to)
 {
 	struct pt_cpu_config pt = {
 		.rtit_ctl = PT_CTL_BRANCHEN | PT_CTL_TSCEN |
@@ -92,14 +95,40 @@ void client_config(struct client *c, uint32_t pause, uint64_t from, uint64_t to)
 		.config_version = PT_CONFIG_VERSION,
 	};
 
-	CHECK_EQ(request(c->node, HWT_IOC_SET_CONFIG2, &set), 0);
+	return request(c->node, HWT_IOC_SET_CONFIG2, &set);
 }
 
-void client_start(struct client *c)
+int client_start(struct client *c)
 {
 	struct hwt_start start = {0};
 
-	CHECK_EQ(request(c->node, HWT_IOC_START, &start), 0);
+	return request(c->node, HWT_IOC_START, &start);
+}
+
+int client_stop(struct client *c)
+{
+	struct hwt_stop stop = {0};
+
+	return request(c->node, HWT_IOC_STOP, &stop);
+}
+
+void client_trace(struct client *c, pid_t pid, size_t bufsize, uint32_t pause)
+{
+	CHECK_EQ(client_alloc(c, pid, bufsize), 0);
+	CHECK_EQ(client_config(c, pause, 0, 0), 0);
+	CHECK_EQ(client_start(c), 0);
+}
+
+uint64_t client_position(const struct client *c, int d)
+{
+	uint64_t data = 0;
+	struct hwt_bufptr_get get = {.data = &data};
+	int fd = client_node(c, d);
+
+	CHECK(fd >= 0);
+	CHECK_EQ(request(fd, HWT_IOC_BUFPTR_GET, &get), 0);
+	close(fd);
+	return data;
 }
 
 const struct hwt_rec *client_next(struct client *c, bool wait)
@@ -134,96 +163,17 @@ const struct hwt_rec *client_until(struct client *c, int type)
 	return rec;
 }
 
+void client_until_end(struct client *c, int status)
+{
+	const struct hwt_rec *rec = client_until(c, HWT_REC_EXIT);
+
+	CHECK_EQ(((const struct hwt_rec_exit *)(rec + 1))->status, status);
+	CHECK_EQ(child_wait(c->pid), status);
+}
+
 void client_wake(struct client *c, int tid)
 {
 	struct hwt_wakeup_tid wake = {.tid = tid};
 
 	CHECK_EQ(request(c->node, HWT_IOC_WAKEUP_TID, &wake), 0);
-}
-
-void child_start(struct child *child, int (*fn)(void *arg), void *arg)
-{
-	int gate[2];
-	char go;
-
-	CHECK_EQ(pipe2(gate, O_CLOEXEC), 0);
-	fflush(NULL);
-	child->pid = fork();
-	CHECK(child->pid >= 0);
-	if (!child->pid) {
-		close(gate[1]);
-		if (read(gate[0], &go, 1) != 1)
-			_exit(99);
-		_exit(fn(arg));
-	}
-	close(gate[0]);
-	child->gate = gate[1];
-}
-
-void child_let_go(struct child *child)
-{
-	CHECK_EQ(write(child->gate, "", 1), 1);
-	close(child->gate);
-}
-
-int child_wait(struct child *child)
-{
-	int status;
-
-	CHECK_EQ(waitpid(child->pid, &status, 0), child->pid);
-	return status;
-}
-
-char *read_file(const char *path)
-{
-	FILE *f = fopen(path, "r");
-	char *text = NULL;
-	size_t n = 0, used = 0;
-
-	if (!f)
-		return NULL;
-	do {
-		text = realloc(text, n = used + 65536);
-		used += fread(text + used, 1, n - used - 1, f);
-	} while (used == n - 1);
-	text[used] = 0;
-	fclose(f);
-	return text;
-}
-
-char thread_state(pid_t tid)
-{
-	char path[64], *text, *end, state = 0;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", tid);
-	text = read_file(path);
-	end = text ? strrchr(text, ')') : NULL;
-	if (end && end[1])
-		state = end[2];
-	free(text);
-	return state;
-}
-
-void wait_until_paused(pid_t tid)
-{
-	int i;
-
-	for (i = 0; i < PATIENCE && thread_state(tid) != 'D'; i++)
-		usleep(1000);
-	CHECK_EQ(thread_state(tid), 'D');
-}
-
-int run_case(const struct test_case *cases, size_t n, int argc, char **argv)
-{
-	size_t i;
-
-	for (i = 0; i < n; i++) {
-		if (argc != 2 || strcmp(argv[1], cases[i].name))
-			continue;
-		cases[i].fn();
-		printf("%s: ok\n", cases[i].name);
-		return 0;
-	}
-	fprintf(stderr, "usage: %s CASE\n", argv[0]);
-	return 2;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A client of the kernel's nodes, for programs that run in the guest: no library
- * of ours in between.  Every failure ends the program with a line that says where.
+ * of ours in between.  What returns an int returns 0 or -errno; all else must
+ * succeed, or ends the program (case.h).
  */
 #ifndef TESTS_KERNEL_CLIENT_H
 #define TESTS_KERNEL_CLIENT_H
@@ -13,61 +14,44 @@
 #include <hwt/hwt_ext.h>
 #include <hwt/pt.h>
 
+#include "case.h"
+#include "child.h"
+
+#define PAGE	4096u
+
 struct client {
-	int		dev, node;
-	int		pid, ident;
+	int		dev, node;	/* node: of the first thread, or CPU */
+	int		pid, ident;	/* pid 0: CPU mode */
 	uint64_t	record[4096];	/* room for the largest */
 };
-
-void fail(const char *file, int line, const char *what, long value)
-	__attribute__((noreturn));
-#define CHECK(condition) \
-	((condition) ? (void)0 : fail(__FILE__, __LINE__, #condition, 0))
-#define CHECK_EQ(a, b)                                                                   \
-	do {                                                                             \
-		long check_a_ = (long)(a), check_b_ = (long)(b);                         \
-		if (check_a_ != check_b_)                                                \
-			fail(__FILE__, __LINE__, #a " == " #b, check_a_);                \
-	} while (0)
 
 /* ioctl(2) that gives 0 or -errno. */
 int request(int fd, unsigned long number, void *arg);
 
-/* A context for the process, its node opened; not configured. */
-void client_open(struct client *c, int pid);
-/* The same for the CPUs of a mask, opened at the lowest. */
-void client_open_cpus(struct client *c, unsigned long cpus);
-void client_close(struct client *c);
+/* ALLOC for the process, and its node opened; not configured. */
+int client_alloc(struct client *c, pid_t pid, size_t bufsize);
+/* The same for the CPUs of a mask; opened at the lowest. */
+int client_alloc_cpus(struct client *c, unsigned long cpus, size_t bufsize);
 /* User code (kernel code in CPU mode), pause conditions, at most one range. */
-void client_config(struct client *c, uint32_t pause, uint64_t from, uint64_t to);
-void client_start(struct client *c);
+int client_config(struct client *c, uint32_t pause, uint64_t from, uint64_t to);
+int client_start(struct client *c);
+int client_stop(struct client *c);
+void client_close(struct client *c);
+
+/* ALLOC, configuration, START, all of which must succeed. */
+void client_trace(struct client *c, pid_t pid, size_t bufsize, uint32_t pause);
+
+/* The name of thread's or CPU's d node; the node itself; how far its unit has come. */
+void client_node_name(const struct client *c, int d, char *name, size_t size);
+int client_node(const struct client *c, int d);
+uint64_t client_position(const struct client *c, int d);
+
 /* The next record but BUFFER; NULL: there is none, and with `wait` none will be. */
 const struct hwt_rec *client_next(struct client *c, bool wait);
 /* The next of this type; all others before it are dropped. */
 const struct hwt_rec *client_until(struct client *c, int type);
+/* Drops all up to the target's end, whose status this must be; reaps it. */
+void client_until_end(struct client *c, int status);
 void client_wake(struct client *c, int tid);
-
-/* A child that runs fn(arg), after client_let_go; its exit status is fn's. */
-struct child {
-	pid_t	pid;
-	int	gate;
-};
-void child_start(struct child *child, int (*fn)(void *arg), void *arg);
-void child_let_go(struct child *child);
-/* As wait(2) gives it. */
-int child_wait(struct child *child);
-
-/* Sleeps until the thread waits where only a wake-up or SIGKILL ends it. */
-void wait_until_paused(pid_t tid);
-char thread_state(pid_t tid);
-/* Whole file; ends in NUL. */
-char *read_file(const char *path);
-
-/* A program of several cases: main(argc, argv) runs the one that argv[1] names. */
-struct test_case {
-	const char	*name;
-	void		(*fn)(void);
-};
-int run_case(const struct test_case *cases, size_t n, int argc, char **argv);
 
 #endif

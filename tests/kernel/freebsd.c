@@ -3,45 +3,35 @@
  * The client that was written to FreeBSD's headers (tests/core/freebsd_client.c),
  * compiled as it stands, on real nodes: it traces this program, run again.
  */
-#include <stdlib.h>
-#include <sys/wait.h>
+#include <string.h>
 #include <unistd.h>
 
 #include <hwt/pt.h>
 #include "../core/freebsd_client.h"
 #include "case.h"
+#include "child.h"
 
-static int gate[2];
+static pid_t target;
 
-/* A child that becomes the target as soon as something can be read. */
-static pid_t held_target(void)
+static int become_target(void *arg)
 {
-	pid_t pid;
-	char c;
-
-	if (pipe(gate))
-		return -1;
-	pid = fork();
-	if (!pid) {
-		if (read(gate[0], &c, 1) == 1)
-			execl("/proc/self/exe", "freebsd", "target", NULL);
-		_exit(99);
-	}
-	return pid;
+	execl("/proc/self/exe", "freebsd", "target", NULL);
+	return 99;
 }
 
 static int go(void *arg)
 {
-	return write(gate[1], "", 1) == 1 ? 0 : -1;
+	child_let_go(target);
+	return 0;
 }
 
-static int client(void)
+static void client(void)
 {
 	struct pt_cpu_config config = {
 		.rtit_ctl = PT_CTL_USER | PT_CTL_BRANCHEN | PT_CTL_TSCEN,
 	};
 	struct freebsd_client c = {
-		.pid = held_target(),
+		.pid = target = child_start(NULL, become_target, NULL),
 		.backend = "pt",
 		.bufsize = 1 << 20,
 		.config = &config,
@@ -49,23 +39,18 @@ static int client(void)
 		.config_version = PT_CONFIG_VERSION,
 		.go = go,
 	};
-	int status;
 
-	if (freebsd_client_run(&c)) {
-		printf("%s: %s\n", c.failed, strerror(errno));
-		return 1;
-	}
-	waitpid(c.pid, &status, 0);
-	WANT(status, 42 << 8);
-	WANT(c.execs, 1);
-	WANT(c.mmaps >= 3, 1);	/* itself, the dynamic linker, libc */
-	WANT(c.wakeups, c.mmaps + c.execs);
-	WANT(c.threads, 1);
-	WANT(c.bytes > 1000, 1);
-	return 0;
+	if (freebsd_client_run(&c))
+		fail(__FILE__, __LINE__, c.failed, errno);
+	CHECK_EQ(child_wait(target), 42 << 8);
+	CHECK_EQ(c.execs, 1);
+	CHECK(c.mmaps >= 3);	/* itself, the dynamic linker, libc */
+	CHECK_EQ(c.wakeups, c.mmaps + c.execs);
+	CHECK_EQ(c.threads, 1);
+	CHECK(c.bytes > 1000);
 }
 
-static const struct kernel_case cases[] = {
+static const struct test_case cases[] = {
 	{"a client of FreeBSD's", client},
 };
 

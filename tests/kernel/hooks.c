@@ -22,7 +22,7 @@
 
 #include "client.h"
 
-#define PAGE	4096ul
+#define BUFSIZE	(64 * PAGE)
 #define AT(n)	((void *)(0x100000000ul + (n) * 0x1000000ul))
 #define RWX	(PROT_READ | PROT_WRITE | PROT_EXEC)
 #define RX	(PROT_READ | PROT_EXEC)
@@ -171,45 +171,34 @@ static void check_record(const struct want *w, const struct hwt_rec *rec)
 		CHECK_EQ(p->prot, w->prot);
 }
 
-static void expect_end(struct client *c, struct child *child, int status)
-{
-	const struct hwt_rec *rec = client_until(c, HWT_REC_EXIT);
-
-	CHECK_EQ(((const struct hwt_rec_exit *)(rec + 1))->status, status);
-	CHECK(!client_next(c, true));
-	CHECK_EQ(child_wait(child), status);
-}
-
 /* pause: each mapping waits for its wake-up. */
 static void see_maps(uint32_t pause)
 {
-	struct child child;
 	struct client c;
 	const struct hwt_rec *rec;
 	size_t i;
 
-	child_start(&child, do_maps, NULL);
-	client_open(&c, child.pid);
+	CHECK_EQ(client_alloc(&c, child_start(NULL, do_maps, NULL), BUFSIZE), 0);
 	CHECK_EQ(client_next(&c, true)->type, HWT_REC_THREAD_CREATE);
 	if (pause) {
-		client_config(&c, pause, 0, 0);
-		client_start(&c);
+		CHECK_EQ(client_config(&c, pause, 0, 0), 0);
+		CHECK_EQ(client_start(&c), 0);
 	}
-	child_let_go(&child);
+	child_let_go(c.pid);
 	for (i = 0; i < sizeof(maps) / sizeof(maps[0]); i++) {
 		rec = client_next(&c, true);
 		CHECK(rec);
 		CHECK_EQ(rec->flags, pause && rec->type == HWT_REC_MMAP ? HWT_REC_PAUSED : 0);
-		CHECK_EQ(rec->pid, child.pid);
-		CHECK_EQ(rec->tid, child.pid);
+		CHECK_EQ(rec->pid, c.pid);
+		CHECK_EQ(rec->tid, c.pid);
 		CHECK(rec->time);
 		fprintf(stderr, "record %zu: type %u\n", i, rec->type);
 		check_record(&maps[i], rec);
 		if (rec->flags)
-			client_wake(&c, child.pid);
+			client_wake(&c, c.pid);
 	}
 	CHECK_EQ(client_next(&c, true)->type, HWT_REC_THREAD_EXIT);
-	expect_end(&c, &child, 0);
+	client_until_end(&c, 0);
 }
 
 static void case_maps(void)
@@ -224,28 +213,26 @@ static void case_maps_paused(void)
 
 static void case_threads(void)
 {
-	struct child child;
 	struct client c;
 	const struct hwt_rec *rec;
 	uint32_t tid;
 
-	child_start(&child, do_threads, NULL);
-	client_open(&c, child.pid);
+	CHECK_EQ(client_alloc(&c, child_start(NULL, do_threads, NULL), BUFSIZE), 0);
 	CHECK_EQ(client_next(&c, true)->type, HWT_REC_THREAD_CREATE);
-	child_let_go(&child);
+	child_let_go(c.pid);
 	rec = client_next(&c, true);
 	CHECK_EQ(rec->type, HWT_REC_THREAD_CREATE);
 	tid = ((const struct hwt_rec_thread *)(rec + 1))->tid;
-	CHECK(tid != (uint32_t)child.pid);
+	CHECK(tid != (uint32_t)c.pid);
 	rec = client_next(&c, true);
 	CHECK_EQ(rec->type, HWT_REC_THREAD_EXIT);
 	CHECK_EQ(((const struct hwt_rec_thread *)(rec + 1))->tid, tid);
 	rec = client_next(&c, true);
 	CHECK_EQ(rec->type, HWT_REC_FORK);
-	CHECK_EQ(rec->tid, child.pid);
-	CHECK(((const struct hwt_rec_fork *)(rec + 1))->child_pid > (uint32_t)child.pid);
+	CHECK_EQ(rec->tid, c.pid);
+	CHECK(((const struct hwt_rec_fork *)(rec + 1))->child_pid > (uint32_t)c.pid);
 	CHECK_EQ(client_next(&c, true)->type, HWT_REC_THREAD_EXIT);
-	expect_end(&c, &child, 3 << 8);
+	client_until_end(&c, 3 << 8);
 }
 
 static int do_exec(void *arg)
@@ -303,16 +290,12 @@ static void expect_exec(struct client *c, uint32_t old_tid)
 
 static void run_exec(int (*fn)(void *arg), bool by_leader)
 {
-	struct child child;
 	struct client c;
 
-	child_start(&child, fn, NULL);
-	client_open(&c, child.pid);
-	client_config(&c, 0, 0, 0);
-	client_start(&c);
-	child_let_go(&child);
-	expect_exec(&c, by_leader ? child.pid : 0);
-	expect_end(&c, &child, 42 << 8);
+	client_trace(&c, child_start(NULL, fn, NULL), BUFSIZE, 0);
+	child_let_go(c.pid);
+	expect_exec(&c, by_leader ? c.pid : 0);
+	client_until_end(&c, 42 << 8);
 }
 
 static void case_exec(void)
@@ -334,42 +317,34 @@ static int do_setuid_exec(void *arg)
 /* As an ordinary user: a set-uid program ends the trace, and runs on. */
 static void case_setuid(void)
 {
-	struct child child;
 	struct client c;
 	const struct hwt_rec *rec;
 
 	CHECK_EQ(setgid(1000), 0);
 	CHECK_EQ(setuid(1000), 0);
-	prctl(PR_SET_DUMPABLE, 1);
-	child_start(&child, do_setuid_exec, NULL);
-	client_open(&c, child.pid);
-	client_config(&c, HWT_PAUSE_EXEC, 0, 0);
-	client_start(&c);
-	child_let_go(&child);
+	client_trace(&c, child_start(NULL, do_setuid_exec, NULL), BUFSIZE, HWT_PAUSE_EXEC);
+	child_let_go(c.pid);
 	rec = client_until(&c, HWT_REC_EXEC);
 	CHECK_EQ(rec->flags, HWT_REC_REVOKED);
 	rec = client_next(&c, true);
 	CHECK_EQ(rec->type, HWT_REC_EXIT);
 	CHECK_EQ(rec->flags, HWT_REC_REVOKED);
 	CHECK(!client_next(&c, true));
-	CHECK_EQ(child_wait(&child), 42 << 8);
+	CHECK_EQ(child_wait(c.pid), 42 << 8);
 }
 
 /* A process with a tracer of its own mappings only: others' give no record. */
 static void case_others(void)
 {
-	struct child quiet, busy;
+	pid_t busy = child_start(NULL, do_maps, NULL);
 	struct client c;
 
-	child_start(&quiet, do_threads, NULL);
-	child_start(&busy, do_maps, NULL);
-	client_open(&c, quiet.pid);
+	CHECK_EQ(client_alloc(&c, child_start(NULL, do_threads, NULL), BUFSIZE), 0);
 	CHECK_EQ(client_next(&c, true)->type, HWT_REC_THREAD_CREATE);
-	child_let_go(&busy);
-	CHECK_EQ(child_wait(&busy), 0);
+	child_let_go(busy);
+	CHECK_EQ(child_wait(busy), 0);
 	CHECK(!client_next(&c, false));
-	kill(quiet.pid, SIGKILL);
-	CHECK_EQ(child_wait(&quiet), SIGKILL);
+	child_end(c.pid);
 }
 
 int main(int argc, char **argv)
@@ -386,5 +361,5 @@ int main(int argc, char **argv)
 
 	if (argc == 2 && !strcmp(argv[1], "leave"))
 		return 42;
-	return run_case(cases, sizeof(cases) / sizeof(cases[0]), argc, argv);
+	return cases_run(cases, sizeof(cases) / sizeof(cases[0]), argc, argv);
 }

@@ -7,7 +7,9 @@
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -16,15 +18,10 @@
 
 #include "../core/ioctl_table.h"
 #include "../../hw/pt.h"
-#include "case.h"
-#include "device.h"
+#include "client.h"
 
-#define PAGE	4096u
 #define USER	1000
 #define OTHER	1001
-
-static const struct child own = {-1, -1, -1, 1, 0};
-static const struct child spinning = {-1, -1, -1, 1, 1};
 
 /* ---- the table ---- */
 
@@ -54,8 +51,8 @@ static void t_close(void *arg, void *dev)
 
 static int t_spawn(void *arg, int *pid)
 {
-	*pid = child_start(&own);
-	return *pid < 0 ? -EAGAIN : 0;
+	*pid = child_sleeping(NULL);
+	return 0;
 }
 
 static int t_kill(void *arg, int pid)
@@ -77,7 +74,7 @@ static void t_report(const char *line)
 	puts(line);
 }
 
-static int table(void)
+static void table(void)
 {
 	static const struct pt_cpu_config good = {
 		.rtit_ctl = PT_CTL_USER | PT_CTL_BRANCHEN | PT_CTL_TSCEN,
@@ -95,14 +92,13 @@ static int table(void)
 	};
 	int checked;
 
-	WANT(ioctl_table_run(&host, &checked), 0);
-	WANT(checked > 300, 1);
-	return 0;
+	CHECK_EQ(ioctl_table_run(&host, &checked), 0);
+	CHECK(checked > 300);
 }
 
-static int table_user(void)
+static void table_user(void)
 {
-	return as_user(USER, table);
+	as_user(USER, table);
 }
 
 /* ---- who may trace whom ---- */
@@ -110,54 +106,46 @@ static int table_user(void)
 /* A set-uid program's process, and one that only its user may look into. */
 static const struct {
 	const char *what;
-	struct child child;
+	struct identity who;
 	int want;
 } targets[] = {
-	{"the same user", {USER, USER, -1, 1, 0}, 0},
-	{"another user", {OTHER, OTHER, -1, 1, 0}, EPERM},
-	{"root", {0, 0, -1, 1, 0}, EPERM},
-	{"in one group more", {USER, USER, OTHER, 1, 0}, EPERM},
-	{"of another group", {USER, OTHER, -1, 1, 0}, EPERM},
-	{"not dumpable", {USER, USER, -1, 0, 0}, EPERM},
+	{"the same user", {USER, USER, -1, true}, 0},
+	{"another user", {OTHER, OTHER, -1, true}, EPERM},
+	{"root", {0, 0, -1, true}, EPERM},
+	{"in one group more", {USER, USER, OTHER, true}, EPERM},
+	{"of another group", {USER, OTHER, -1, true}, EPERM},
+	{"not dumpable", {USER, USER, -1, false}, EPERM},
 };
 static pid_t target;
 static int target_want;
 
-static int trace_target(void)
+static void trace_target(void)
 {
-	struct device d;
+	struct client c;
 
-	WANT(-device_alloc(&d, target, 4 * PAGE), target_want);
+	CHECK_EQ(client_alloc(&c, target, 4 * PAGE), -target_want);
 	if (!target_want)
-		device_close(&d);
-	return 0;
+		client_close(&c);
 }
 
-static int credentials(void)
+static void credentials(void)
 {
 	size_t i;
-	int rc;
 
 	for (i = 0; i < sizeof(targets) / sizeof(targets[0]); i++) {
-		target = child_start(&targets[i].child);
+		printf("target: %s\n", targets[i].what);
+		target = child_sleeping(&targets[i].who);
 		target_want = targets[i].want;
-		rc = as_user(USER, trace_target);
+		as_user(USER, trace_target);
 		target_want = 0;
-		rc = trace_target() || rc;	/* root may */
+		trace_target();	/* root may */
 		child_end(target);
-		if (rc) {
-			printf("target: %s\n", targets[i].what);
-			return 1;
-		}
 	}
-	return 0;
 }
 
 /* /bin/setuid-sleep is a copy of busybox with root's bit (ioctls.py). */
-static int set_uid(void)
+static void set_uid(void)
 {
-	int rc;
-
 	target = fork();
 	if (!target) {
 		if (setgid(USER) || setuid(USER))
@@ -174,169 +162,149 @@ static int set_uid(void)
 		usleep(1000);
 	}
 	target_want = EPERM;
-	rc = as_user(USER, trace_target);
+	as_user(USER, trace_target);
 	child_end(target);
-	return rc;
 }
 
-static int cpu_mode(void)
+static void cpu_mode(void)
 {
-	cpu_set_t set;
-	int ident, fd = open("/dev/hwt", O_RDWR);
-	struct hwt_alloc al = {
-		.bufsize = PAGE, .mode = HWT_MODE_CPU, .cpu_map = &set,
-		.cpusetsize = sizeof(set), .backend_name = "pt", .ident = &ident,
-		.kqueue_fd = -1,
-	};
-	int rc;
+	struct client c;
 
-	CPU_ZERO(&set);
-	CPU_SET(0, &set);
-	rc = ERRNO(ioctl(fd, HWT_IOC_ALLOC, &al));
-	close(fd);
-	return rc;
+	CHECK_EQ(client_alloc_cpus(&c, 1, PAGE), -EPERM);
 }
 
-static int cpu_mode_user(void)
+static void cpu_mode_user(void)
 {
-	WANT(as_user(USER, cpu_mode), EPERM);
-	return 0;
+	as_user(USER, cpu_mode);
 }
 
-static int kernel_thread(void)
+static void kernel_thread(void)
 {
-	struct device d;
+	struct client c;
 
-	WANT(-device_alloc(&d, 2, PAGE), EPERM);	/* kthreadd */
-	return 0;
+	CHECK_EQ(client_alloc(&c, 2, PAGE), -EPERM);	/* kthreadd */
 }
 
 /* ---- nodes and mappings ---- */
 
-static int open_node(void)
+static void open_node(void)
 {
-	char name[64];
-	struct device d = {.ident = 0};
+	const struct client c = {.ident = 0};
 
-	device_name(&d, target, name, sizeof(name));
-	return ERRNO(open(name, O_RDWR));
+	CHECK_EQ(client_node(&c, target), -EACCES);
 }
 
-static int user_node(void)
+static void user_node(void)
 {
-	struct device d;
+	struct client c;
 	struct stat st;
 	char name[64];
 
-	WANT(-device_alloc(&d, target, PAGE), 0);
-	device_name(&d, target, name, sizeof(name));
-	WANT(stat(name, &st), 0);
-	WANT(st.st_mode & 0777, 0600);
-	WANT(st.st_uid, USER);
-	device_name(&d, 0, name, sizeof(name));
-	WANT(stat(name, &st), 0);
+	CHECK_EQ(client_alloc(&c, target, PAGE), 0);
+	client_node_name(&c, target, name, sizeof(name));
+	CHECK_EQ(stat(name, &st), 0);
+	CHECK_EQ(st.st_mode & 0777, 0600);
+	CHECK_EQ(st.st_uid, USER);
+	client_node_name(&c, 0, name, sizeof(name));
+	CHECK_EQ(stat(name, &st), 0);
 	pause();	/* until node_modes has looked */
-	return 0;
 }
 
-static int node_modes(void)
+static void node_modes(void)
 {
-	static const struct child user = {USER, USER, -1, 1, 0};
+	static const struct identity user = {USER, USER, -1, true};
 	char name[64];
 	pid_t owner;
 
-	target = child_start(&user);
+	target = child_sleeping(&user);
 	snprintf(name, sizeof(name), "/dev/hwt_0_%d", target);
 	owner = fork();
-	if (!owner)
-		_exit(as_user(USER, user_node));
+	if (!owner) {
+		as_user(USER, user_node);
+		_exit(1);
+	}
 	while (access(name, F_OK))
 		usleep(1000);
 	usleep(100000);
-	WANT(waitpid(owner, NULL, WNOHANG), 0);	/* it found what it wanted */
-	WANT(as_user(OTHER, open_node), EACCES);
+	CHECK_EQ(waitpid(owner, NULL, WNOHANG), 0);	/* it found what it wanted */
+	as_user(OTHER, open_node);
 	kill(owner, SIGKILL);
 	waitpid(owner, NULL, 0);
 	child_end(target);
-	return 0;
 }
 
-static int mappings(void)
+static void mappings(void)
 {
-	struct device d;
-	pid_t pid = child_start(&own);
+	struct client c;
+	pid_t pid = child_sleeping(NULL);
 	unsigned char *p;
 	size_t i;
 
-	WANT(-device_alloc(&d, pid, 4 * PAGE), 0);
-#define MAP(len, prot, flags, off) mmap(NULL, (len), (prot), (flags), d.node, (off))
-	WANT(MAP(4 * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, 0) == MAP_FAILED, 1);
-	WANT(errno, EACCES);
-	WANT(MAP(5 * PAGE, PROT_READ, MAP_SHARED, 0) == MAP_FAILED, 1);
-	WANT(errno, EINVAL);
-	WANT(MAP(PAGE, PROT_READ, MAP_SHARED, 4 * PAGE) == MAP_FAILED, 1);
-	WANT(errno, EINVAL);
-	WANT(MAP(2 * PAGE, PROT_READ, MAP_SHARED, 3 * PAGE) == MAP_FAILED, 1);
-	WANT(errno, EINVAL);
+	CHECK_EQ(client_alloc(&c, pid, 4 * PAGE), 0);
+#define MAP(len, prot, flags, off) mmap(NULL, (len), (prot), (flags), c.node, (off))
+	CHECK(MAP(4 * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, 0) == MAP_FAILED);
+	CHECK_EQ(errno, EACCES);
+	CHECK(MAP(5 * PAGE, PROT_READ, MAP_SHARED, 0) == MAP_FAILED);
+	CHECK_EQ(errno, EINVAL);
+	CHECK(MAP(PAGE, PROT_READ, MAP_SHARED, 4 * PAGE) == MAP_FAILED);
+	CHECK_EQ(errno, EINVAL);
+	CHECK(MAP(2 * PAGE, PROT_READ, MAP_SHARED, 3 * PAGE) == MAP_FAILED);
+	CHECK_EQ(errno, EINVAL);
 	p = MAP(3 * PAGE, PROT_READ, MAP_SHARED, PAGE);
-	WANT(p == MAP_FAILED, 0);
+	CHECK(p != MAP_FAILED);
 	for (i = 0; i < 3 * PAGE; i++)
-		WANT(p[i], 0);
-	WANT(ERRNO(mprotect(p, PAGE, PROT_READ | PROT_WRITE)), EACCES);
-	WANT(mremap(p, 3 * PAGE, 8 * PAGE, MREMAP_MAYMOVE) == MAP_FAILED, 1);
-	device_close(&d);
+		CHECK_EQ(p[i], 0);
+	CHECK_EQ(ERRNO(mprotect(p, PAGE, PROT_READ | PROT_WRITE)), EACCES);
+	CHECK(mremap(p, 3 * PAGE, 8 * PAGE, MREMAP_MAYMOVE) == MAP_FAILED);
+	client_close(&c);
 	for (i = 0; i < 3 * PAGE; i++)	/* outlives the context */
-		WANT(p[i], 0);
+		CHECK_EQ(p[i], 0);
 	munmap(p, 3 * PAGE);
 	child_end(pid);
-	return 0;
 }
 
 /* ---- whose a context is ---- */
 
 /* What a process that got the owner's descriptor can do with it. */
-static int stranger(struct device *d)
+static void stranger(struct client *c)
 {
 	struct hwt_start start = {0};
 
-	WANT(ERRNO(ioctl(d->node, HWT_IOC_START, &start)), EPERM);
-	WANT(mmap(NULL, PAGE, PROT_READ, MAP_SHARED, d->node, 0) == MAP_FAILED, 1);
-	WANT(errno, EACCES);
-	return 0;
+	CHECK_EQ(ERRNO(ioctl(c->node, HWT_IOC_START, &start)), EPERM);
+	CHECK(mmap(NULL, PAGE, PROT_READ, MAP_SHARED, c->node, 0) == MAP_FAILED);
+	CHECK_EQ(errno, EACCES);
 }
 
-static int passed_on(void)
+static void passed_on(void)
 {
-	struct device d;
-	pid_t pid = child_start(&own), other;
+	struct client c;
+	pid_t pid = child_sleeping(NULL), other;
 	int status;
 
-	WANT(-device_alloc(&d, pid, PAGE), 0);
-	WANT(-device_configure(&d), 0);
+	CHECK_EQ(client_alloc(&c, pid, PAGE), 0);
+	CHECK_EQ(client_config(&c, 0, 0, 0), 0);
 	other = fork();
-	if (!other)
-		_exit(stranger(&d));
+	if (!other) {
+		stranger(&c);
+		_exit(0);
+	}
 	waitpid(other, &status, 0);
-	WANT(status, 0);
-	WANT(-device_start(&d), 0);
-	device_close(&d);
+	CHECK_EQ(status, 0);
+	CHECK_EQ(client_start(&c), 0);
+	client_close(&c);
 	child_end(pid);
-	return 0;
 }
 
 enum { FRESH, CONFIGURED, RUNNING, STOPPED, NSTATES };
 
-static int to_state(struct device *d, int state)
+static void to_state(struct client *c, int state)
 {
-	int rc = 0;
-
 	if (state >= CONFIGURED)
-		rc = device_configure(d);
-	if (!rc && state >= RUNNING)
-		rc = device_start(d);
-	if (!rc && state >= STOPPED)
-		rc = device_stop(d);
-	return rc;
+		CHECK_EQ(client_config(c, 0, 0, 0), 0);
+	if (state >= RUNNING)
+		CHECK_EQ(client_start(c), 0);
+	if (state >= STOPPED)
+		CHECK_EQ(client_stop(c), 0);
 }
 
 /* Waits until the name is gone; the test's own time limit ends it otherwise. */
@@ -347,75 +315,72 @@ static void until_gone(const char *name)
 }
 
 /* The owner dies while another has its descriptors, and its target runs on. */
-static int owner_dies_at(int state, int signal)
+static void owner_dies_at(int state, int signal)
 {
-	pid_t pid = child_start(&spinning), owner, heir;
-	struct device d = {0};
+	pid_t pid = child_spinning(NULL), owner, heir;
+	struct client c = {0};
 	int out[2], stop[2], status;
-	char name[64], c;
+	char name[64], byte;
 
-	WANT(pipe(out) || pipe(stop), 0);
+	CHECK_EQ(pipe(out) || pipe(stop), 0);
 	owner = fork();
 	if (!owner) {
-		int rc = device_alloc(&d, pid, PAGE);
-
 		close(stop[1]);
-		if (rc || to_state(&d, state) || write(out[1], &d, sizeof(d)) < 0)
-			_exit(1);
+		CHECK_EQ(client_alloc(&c, pid, PAGE), 0);
+		to_state(&c, state);
+		CHECK_EQ(write(out[1], &c.ident, sizeof(c.ident)), sizeof(c.ident));
 		heir = fork();	/* has the descriptors of the context, too */
 		if (heir)
 			kill(getpid(), signal);
-		_exit(read(stop[0], &c, 1) < 0);
+		_exit(read(stop[0], &byte, 1) < 0);
 	}
 	close(stop[0]);
-	WANT(read(out[0], &d, sizeof(d)), sizeof(d));
-	device_name(&d, pid, name, sizeof(name));
+	CHECK_EQ(read(out[0], &c.ident, sizeof(c.ident)), sizeof(c.ident));
+	client_node_name(&c, pid, name, sizeof(name));
 	waitpid(owner, &status, 0);
-	WANT(WTERMSIG(status), signal);
+	CHECK_EQ(WTERMSIG(status), signal);
 	until_gone(name);
 	close(out[0]);
 	close(out[1]);
 	/* Free for the next owner. */
-	WANT(kill(pid, 0), 0);
-	WANT(-device_alloc(&d, pid, PAGE), 0);
-	device_close(&d);
+	CHECK_EQ(kill(pid, 0), 0);
+	CHECK_EQ(client_alloc(&c, pid, PAGE), 0);
+	client_close(&c);
 	child_end(pid);
 	close(stop[1]);
-	return 0;
 }
 
-static int owner_dies(void)
+static void owner_dies(void)
 {
 	int state;
 
-	for (state = FRESH; state < NSTATES; state++)
-		if (owner_dies_at(state, SIGKILL) || owner_dies_at(state, SIGTERM))
-			return 1;
-	return 0;
+	for (state = FRESH; state < NSTATES; state++) {
+		owner_dies_at(state, SIGKILL);
+		owner_dies_at(state, SIGTERM);
+	}
 }
 
 /* A context ends with the owner's last descriptor. */
-static int last_close(void)
+static void last_close(void)
 {
-	pid_t pid = child_start(&spinning);
-	struct device d;
+	pid_t pid = child_spinning(NULL);
+	struct client c;
 	char name[64];
 
-	WANT(-device_alloc(&d, pid, PAGE), 0);
-	WANT(-to_state(&d, RUNNING), 0);
-	device_name(&d, pid, name, sizeof(name));
-	WANT(access(name, F_OK), 0);
-	device_close(&d);
-	WANT(ERRNO(access(name, F_OK)), ENOENT);
+	CHECK_EQ(client_alloc(&c, pid, PAGE), 0);
+	to_state(&c, RUNNING);
+	client_node_name(&c, pid, name, sizeof(name));
+	CHECK_EQ(access(name, F_OK), 0);
+	client_close(&c);
+	CHECK_EQ(ERRNO(access(name, F_OK)), ENOENT);
 	child_end(pid);
-	return 0;
 }
 
 /* ---- records ---- */
 
-static int event(void)
+static void event(void)
 {
-	pid_t pid = child_start(&own);
+	pid_t pid = child_sleeping(NULL);
 	int ident, fd = open("/dev/hwt", O_RDWR), node, ev = eventfd(0, EFD_NONBLOCK);
 	struct hwt_alloc al = {
 		.bufsize = PAGE, .mode = HWT_MODE_THREAD, .pid = pid,
@@ -426,50 +391,49 @@ static int event(void)
 	struct pollfd p[2] = {{.events = POLLIN}, {.events = POLLIN, .fd = ev}};
 	char name[64];
 
-	WANT(ioctl(fd, HWT_IOC_ALLOC, &al), 0);
+	CHECK_EQ(ioctl(fd, HWT_IOC_ALLOC, &al), 0);
 	snprintf(name, sizeof(name), "/dev/hwt_%d_0", ident);
 	node = open(name, O_RDWR);
 	p[0].fd = node;
-	WANT(poll(p, 2, -1) > 0, 1);
-	WANT(p[0].revents, POLLIN);	/* THREAD_CREATE of the first */
-	WANT(poll(p + 1, 1, -1), 1);
-	WANT(read(ev, &n, sizeof(n)), sizeof(n));
-	WANT(ioctl(node, HWT_IOC_RECORD_GET2, &get), 0);
-	WANT(((struct hwt_rec *)records)->type, HWT_REC_THREAD_CREATE);
-	WANT(poll(p, 1, 0), 0);
+	CHECK(poll(p, 2, -1) > 0);
+	CHECK_EQ(p[0].revents, POLLIN);	/* THREAD_CREATE of the first */
+	CHECK_EQ(poll(p + 1, 1, -1), 1);
+	CHECK_EQ(read(ev, &n, sizeof(n)), sizeof(n));
+	CHECK_EQ(ioctl(node, HWT_IOC_RECORD_GET2, &get), 0);
+	CHECK_EQ(((struct hwt_rec *)records)->type, HWT_REC_THREAD_CREATE);
+	CHECK_EQ(poll(p, 1, 0), 0);
 	child_end(pid);
-	WANT(poll(p + 1, 1, -1), 1);	/* its end is told, too */
-	WANT(poll(p, 1, -1), 1);
+	CHECK_EQ(poll(p + 1, 1, -1), 1);	/* its end is told, too */
+	CHECK_EQ(poll(p, 1, -1), 1);
 	close(node);
 	close(fd);
 	close(ev);
-	return 0;
 }
 
 /* ---- other numbers ---- */
 
 /* The first process of a pid namespace, which knows its child as 2. */
-static int in_namespace(void)
+static void in_namespace(void)
 {
-	uint64_t records[64];
-	struct hwt_record_get2 get = {.buf = (uintptr_t)records, .size = sizeof(records)};
-	const struct hwt_rec_thread *created = (const void *)((struct hwt_rec *)records + 1);
-	pid_t pid = child_start(&own);
-	struct device d;
+	const struct hwt_rec_thread *created;
+	const struct hwt_rec *rec;
+	pid_t pid = child_sleeping(NULL);
+	struct client c;
 
-	WANT(getpid(), 1);
-	WANT(pid, 2);
-	WANT(-device_alloc(&d, pid, PAGE), 0);	/* opens hwt_.._2 */
-	WANT(ioctl(d.node, HWT_IOC_RECORD_GET2, &get), 0);
-	WANT(((struct hwt_rec *)records)->type, HWT_REC_THREAD_CREATE);
-	WANT(((struct hwt_rec *)records)->pid, 2);
-	WANT(created->tid, 2);
-	device_close(&d);
+	CHECK_EQ(getpid(), 1);
+	CHECK_EQ(pid, 2);
+	CHECK_EQ(client_alloc(&c, pid, PAGE), 0);	/* opens hwt_.._2 */
+	rec = client_next(&c, false);
+	CHECK(rec);
+	CHECK_EQ(rec->type, HWT_REC_THREAD_CREATE);
+	CHECK_EQ(rec->pid, 2);
+	created = (const void *)(rec + 1);
+	CHECK_EQ(created->tid, 2);
+	client_close(&c);
 	child_end(pid);
-	return 0;
 }
 
-static int pid_namespace(void)
+static void pid_namespace(void)
 {
 	pid_t pid = fork(), inner;
 	int status;
@@ -479,16 +443,14 @@ static int pid_namespace(void)
 			_exit(98);
 		inner = fork();
 		if (!inner) {
-			status = in_namespace();
-			fflush(stdout);
-			_exit(status);
+			in_namespace();
+			_exit(0);
 		}
 		waitpid(inner, &status, 0);
 		_exit(WEXITSTATUS(status));
 	}
 	waitpid(pid, &status, 0);
-	WANT(status, 0);
-	return 0;
+	CHECK_EQ(status, 0);
 }
 
 /* ioctl(2) by the 32-bit way in. */
@@ -501,21 +463,20 @@ static int compat_ioctl(int fd, unsigned int request, unsigned int arg)
 	return rc;
 }
 
-static int caller_of_32_bits(void)
+static void caller_of_32_bits(void)
 {
 	int fd = open("/dev/hwt", O_RDWR);
 	void *low = mmap(NULL, PAGE, PROT_READ | PROT_WRITE,
 			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1, 0);
 
-	WANT(compat_ioctl(fd, HWT_IOC_QUERY, (unsigned int)(uintptr_t)low), -ENOTTY);
-	WANT(ioctl(fd, HWT_IOC_QUERY, low), 0);
-	WANT(strcmp(((struct hwt_query *)low)->host, "kernel"), 0);
+	CHECK_EQ(compat_ioctl(fd, HWT_IOC_QUERY, (unsigned int)(uintptr_t)low), -ENOTTY);
+	CHECK_EQ(ioctl(fd, HWT_IOC_QUERY, low), 0);
+	CHECK_EQ(strcmp(((struct hwt_query *)low)->host, "kernel"), 0);
 	close(fd);
 	munmap(low, PAGE);
-	return 0;
 }
 
-static const struct kernel_case cases[] = {
+static const struct test_case cases[] = {
 	{"table as root", table},
 	{"table as a user", table_user},
 	{"credentials", credentials},

@@ -6,16 +6,16 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "case.h"
-#include "device.h"
+#include "client.h"
 
-#define PAGE	4096u
 #define LOOPS	5
 #define ROUNDS	100	/* of the scenario whose leaks are looked for */
 
@@ -81,7 +81,7 @@ static void *nothing(void *arg)
 }
 
 /* Processes, threads, names, mappings: all that is hooked, from now on. */
-static void busy_main(void)
+static int busy_main(void *arg)
 {
 	static char *const argv[] = {(char *)"true", NULL};
 	pthread_t t;
@@ -101,103 +101,97 @@ static void busy_main(void)
 		waitpid(pid, NULL, 0);
 		munmap(p, PAGE);
 	}
+	return 0;
 }
 
 static pid_t busy_start(void)
 {
-	pid_t pid = fork();
+	pid_t pid = child_start(NULL, busy_main, NULL);
 
-	if (!pid)
-		busy_main();
+	child_let_go(pid);
 	return pid;
 }
 
 /* One use of everything; ENOMEM may come from anywhere in it. */
 static int scenario(pid_t pid)
 {
-	struct device d;
-	int rc = -device_alloc(&d, pid, 8 * PAGE);
+	struct client c;
+	int rc = -client_alloc(&c, pid, 8 * PAGE);
 
 	if (rc)
 		return rc;
-	rc = -device_configure(&d);
+	rc = -client_config(&c, 0, 0, 0);
 	if (!rc)
-		rc = -device_start(&d);
+		rc = -client_start(&c);
 	if (!rc) {
 		usleep(2000);
-		rc = -device_stop(&d);
+		rc = -client_stop(&c);
 	}
-	device_close(&d);
+	client_close(&c);
 	return rc;
 }
 
 /* The same on all CPUs, where no process is hooked. */
 static int scenario_cpus(void)
 {
-	struct device d;
-	int rc = -device_alloc_cpus(&d, 8 * PAGE);
+	struct client c;
+	int rc = -client_alloc_cpus(&c, 3, 8 * PAGE);
 
 	if (rc)
 		return rc;
-	rc = -device_configure_kernel(&d);
+	rc = -client_config(&c, 0, 0, 0);
 	if (!rc)
-		rc = -device_start(&d);
+		rc = -client_start(&c);
 	if (!rc)
-		rc = -device_stop(&d);
-	device_close(&d);
+		rc = -client_stop(&c);
+	client_close(&c);
 	return rc;
 }
 
-static int loops(void)
+static void loops(void)
 {
 	pid_t busy[2] = {busy_start(), busy_start()};
 	int i;
 
 	for (i = 0; i < LOOPS; i++) {
-		WANT(load_both(), 0);
-		WANT(scenario(busy[i % 2]), 0);
-		WANT(unload_both(), 0);
-		WANT(ERRNO(access("/dev/hwt", F_OK)), ENOENT);
+		CHECK_EQ(load_both(), 0);
+		CHECK_EQ(scenario(busy[i % 2]), 0);
+		CHECK_EQ(unload_both(), 0);
+		CHECK_EQ(ERRNO(access("/dev/hwt", F_OK)), ENOENT);
 	}
-	kill(busy[0], SIGKILL);
-	kill(busy[1], SIGKILL);
-	while (wait(NULL) > 0)
-		;
-	return 0;
+	child_end(busy[0]);
+	child_end(busy[1]);
 }
 
 /* ---- in use ---- */
 
-static int in_use(void)
+static void in_use(void)
 {
-	static const struct child sleeping = {-1, -1, -1, 1, 0};
-	pid_t pid = child_start(&sleeping);
-	struct device d;
+	pid_t pid = child_sleeping(NULL);
+	struct client c;
 	int fd;
 
-	WANT(load_both(), 0);
-	WANT(-device_alloc(&d, pid, PAGE), 0);
-	WANT(unload("hwt_vtu"), EWOULDBLOCK);
-	WANT(unload("hwt"), EWOULDBLOCK);
-	device_close(&d);
-	WANT(unload_soon("hwt_vtu"), 0);
+	CHECK_EQ(load_both(), 0);
+	CHECK_EQ(client_alloc(&c, pid, PAGE), 0);
+	CHECK_EQ(unload("hwt_vtu"), EWOULDBLOCK);
+	CHECK_EQ(unload("hwt"), EWOULDBLOCK);
+	client_close(&c);
+	CHECK_EQ(unload_soon("hwt_vtu"), 0);
 	fd = open("/dev/hwt", O_RDWR);
-	WANT(unload("hwt"), EWOULDBLOCK);
+	CHECK_EQ(unload("hwt"), EWOULDBLOCK);
 	close(fd);
-	WANT(unload_soon("hwt"), 0);
+	CHECK_EQ(unload_soon("hwt"), 0);
 	child_end(pid);
-	return 0;
 }
 
 /* An owner that opened no node of its context holds the modules by living. */
-static int in_use_unopened(void)
+static void in_use_unopened(void)
 {
-	static const struct child sleeping = {-1, -1, -1, 1, 0};
-	pid_t pid = child_start(&sleeping), owner;
-	struct device d;
+	pid_t pid = child_sleeping(NULL), owner;
+	struct client c;
 	int status;
 
-	WANT(load_both(), 0);
+	CHECK_EQ(load_both(), 0);
 	owner = fork();
 	if (!owner) {
 		int ident, fd = open("/dev/hwt", O_RDWR);
@@ -212,34 +206,33 @@ static int in_use_unopened(void)
 		_exit(rc);
 	}
 	waitpid(owner, &status, WUNTRACED);
-	WANT(unload("hwt_vtu"), EWOULDBLOCK);
+	CHECK_EQ(unload("hwt_vtu"), EWOULDBLOCK);
 	kill(owner, SIGCONT);
 	waitpid(owner, &status, 0);
-	WANT(status, 0);
-	WANT(unload_both(), 0);
-	WANT(-device_alloc(&d, pid, PAGE), ENOENT);
+	CHECK_EQ(status, 0);
+	CHECK_EQ(unload_both(), 0);
+	CHECK_EQ(client_alloc(&c, pid, PAGE), -ENOENT);
 	child_end(pid);
-	return 0;
 }
 
 /* Hooks are there for thread mode only. */
-static int armed(void)
+static void armed(void)
 {
-	static const struct child sleeping = {-1, -1, -1, 1, 0};
-	pid_t pid = child_start(&sleeping);
-	struct device d;
+	pid_t pid = child_sleeping(NULL);
+	struct client c;
 
-	WANT(load_both(), 0);
-	WANT(-device_alloc_cpus(&d, PAGE), 0);
-	WANT(-device_configure_kernel(&d) || -device_start(&d), 0);
-	WANT(parameter("hooks"), 0);
-	device_close(&d);
-	WANT(-device_alloc(&d, pid, PAGE), 0);
-	WANT(parameter("hooks"), 1);
-	device_close(&d);
-	WANT(parameter("hooks"), 0);
+	CHECK_EQ(load_both(), 0);
+	CHECK_EQ(client_alloc_cpus(&c, 3, PAGE), 0);
+	CHECK_EQ(client_config(&c, 0, 0, 0), 0);
+	CHECK_EQ(client_start(&c), 0);
+	CHECK_EQ(parameter("hooks"), 0);
+	client_close(&c);
+	CHECK_EQ(client_alloc(&c, pid, PAGE), 0);
+	CHECK_EQ(parameter("hooks"), 1);
+	client_close(&c);
+	CHECK_EQ(parameter("hooks"), 0);
 	child_end(pid);
-	return unload_both();
+	CHECK_EQ(unload_both(), 0);
 }
 
 /* ---- memory ---- */
@@ -253,17 +246,16 @@ static void fail_nth(int n)
 }
 
 /* Blocks go when the last user has gone, which a close need not wait for. */
-static int until_live(long want)
+static void until_live(long want)
 {
 	int tries;
 
 	for (tries = 0; parameter("live") != want && tries < 5000; tries++)
 		usleep(1000);
-	WANT(parameter("live"), want);
-	return 0;
+	CHECK_EQ(parameter("live"), want);
 }
 
-static int threads_main(void)
+static int threads_main(void *arg)
 {
 	pthread_t t;
 
@@ -275,36 +267,31 @@ static int threads_main(void)
 
 static pid_t threads_start(void)
 {
-	pid_t pid = fork();
+	pid_t pid = child_start(NULL, threads_main, NULL);
 
-	if (!pid)
-		threads_main();
+	child_let_go(pid);
 	return pid;
 }
 
-static int fail_each_of(int (*run)(pid_t pid), pid_t pid)
+static void fail_each_of(int (*run)(pid_t pid), pid_t pid)
 {
 	long before;
 	int n, rc;
 
-	WANT(run(pid), 0);	/* this process is known as an owner from now on */
+	CHECK_EQ(run(pid), 0);	/* this process is known as an owner from now on */
 	before = parameter("live");
 	for (n = 1;; n++) {
 		fail_nth(n);
 		rc = run(pid);
 		if (parameter("fail_nth") > 0)
 			break;	/* it has no n-th allocation */
-		if (rc && rc != ENOMEM) {
-			printf("allocation %d: ", n);
-			WANT(rc, ENOMEM);
-		}
-		if (until_live(before))
-			return 1;
+		if (rc && rc != ENOMEM)
+			fail(__FILE__, __LINE__, "another error", rc);
+		until_live(before);
 	}
 	fail_nth(0);
-	WANT(n > 5, 1);
+	CHECK(n > 5);
 	printf("%d allocations\n", n - 1);
-	return 0;
 }
 
 static int run_cpus(pid_t pid)
@@ -312,16 +299,15 @@ static int run_cpus(pid_t pid)
 	return scenario_cpus();
 }
 
-static int fail_each(void)
+static void fail_each(void)
 {
 	pid_t pid = threads_start();
 
-	WANT(load_both(), 0);
-	WANT(fail_each_of(scenario, pid), 0);
-	WANT(fail_each_of(run_cpus, 0), 0);
-	kill(pid, SIGKILL);
-	waitpid(pid, NULL, 0);
-	return unload_both();
+	CHECK_EQ(load_both(), 0);
+	fail_each_of(scenario, pid);
+	fail_each_of(run_cpus, 0);
+	child_end(pid);
+	CHECK_EQ(unload_both(), 0);
 }
 
 /* A cache of the kernel's, and its objects in use at three times. */
@@ -378,7 +364,7 @@ static void slabs(int when)
  * A leak of one object a round shows in its cache both times; what the kernel
  * keeps in hand, or frees late, does not.
  */
-static int grown(void)
+static void grown(void)
 {
 	const struct cache *c;
 	int n = 0;
@@ -388,40 +374,35 @@ static int grown(void)
 		if (c->active[1] - c->active[0] < ROUNDS ||
 		    c->active[2] - c->active[1] < ROUNDS)
 			continue;
-		printf("%s: %ld, %ld, %ld objects\n", c->name, c->active[0], c->active[1],
-		       c->active[2]);
-		return 1;
+		fail(__FILE__, __LINE__, c->name, c->active[2] - c->active[0]);
 	}
-	WANT(n > 50, 1);
-	return 0;
+	CHECK(n > 50);
 }
 
-static int leaks(void)
+static void leaks(void)
 {
-	static const struct child sleeping = {-1, -1, -1, 1, 0};
-	pid_t pid = threads_start(), other = child_start(&sleeping);
-	struct device d;
+	pid_t pid = threads_start(), other = child_sleeping(NULL);
+	struct client c;
 	int i, when;
 
-	WANT(load_both(), 0);
+	CHECK_EQ(load_both(), 0);
 	/* Keeps hooks in place: arming them each time is what takes long. */
-	WANT(-device_alloc(&d, other, PAGE), 0);
+	CHECK_EQ(client_alloc(&c, other, PAGE), 0);
 	for (when = 0; when < 3; when++) {
 		for (i = 0; i < ROUNDS; i++)
-			WANT(scenario(pid), 0);
+			CHECK_EQ(scenario(pid), 0);
 		slabs(when);
 	}
-	device_close(&d);
-	kill(pid, SIGKILL);
-	waitpid(pid, NULL, 0);
+	client_close(&c);
+	child_end(pid);
 	child_end(other);
-	WANT(grown(), 0);
+	grown();
 	for (i = 0; i < 3; i++)
-		WANT(scenario_cpus(), 0);
-	return unload_both();
+		CHECK_EQ(scenario_cpus(), 0);
+	CHECK_EQ(unload_both(), 0);
 }
 
-static const struct kernel_case cases[] = {
+static const struct test_case cases[] = {
 	{"in use", in_use},
 	{"in use, no node open", in_use_unopened},
 	{"hooks", armed},
@@ -431,25 +412,24 @@ static const struct kernel_case cases[] = {
 };
 
 /* Modules that were built with HWT_HOOKS=n. */
-static int without_hooks(void)
+static void without_hooks(void)
 {
-	static const struct child sleeping = {-1, -1, -1, 1, 0};
 	struct hwt_query query = {0};
-	pid_t pid = child_start(&sleeping);
-	struct device d;
+	pid_t pid = child_sleeping(NULL);
+	struct client c;
 
-	WANT(load_both(), 0);
-	WANT(-device_alloc(&d, pid, PAGE), EOPNOTSUPP);
-	WANT(scenario_cpus(), 0);
-	d.fd = open("/dev/hwt", O_RDWR);
-	WANT(ioctl(d.fd, HWT_IOC_QUERY, &query), 0);
-	WANT(query.modes, 1u << HWT_MODE_CPU);
-	close(d.fd);
+	CHECK_EQ(load_both(), 0);
+	CHECK_EQ(client_alloc(&c, pid, PAGE), -EOPNOTSUPP);
+	CHECK_EQ(scenario_cpus(), 0);
+	c.dev = open("/dev/hwt", O_RDWR);
+	CHECK_EQ(ioctl(c.dev, HWT_IOC_QUERY, &query), 0);
+	CHECK_EQ(query.modes, 1u << HWT_MODE_CPU);
+	close(c.dev);
 	child_end(pid);
-	return unload_both();
+	CHECK_EQ(unload_both(), 0);
 }
 
-static const struct kernel_case hookless_cases[] = {
+static const struct test_case hookless_cases[] = {
 	{"without hooks", without_hooks},
 };
 

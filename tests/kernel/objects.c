@@ -18,6 +18,7 @@
 
 #define TRACING "/sys/kernel/tracing/"
 #define NOBJECTS 256
+#define BUFSIZE	(64 * PAGE)
 
 struct object {
 	uint64_t	addr, len;
@@ -141,7 +142,7 @@ static void case_list(void)
 	uint64_t addr;
 	int n = 0, i;
 
-	client_open_cpus(&c, 1);
+	CHECK_EQ(client_alloc_cpus(&c, 1, BUFSIZE), 0);
 	objects_take(&c, &o);
 	text = objects_find(&o, 0, "kernel");
 	CHECK(text);
@@ -179,7 +180,7 @@ static void case_bounds(void)
 	struct client c;
 	uint64_t end = kallsyms("_etext");
 
-	client_open_cpus(&c, 1);
+	CHECK_EQ(client_alloc_cpus(&c, 1, BUFSIZE), 0);
 	expect_read(&c, kallsyms("jiffies"), 8, -ENOENT, 0);
 	expect_read(&c, 0x1000, 8, -ENOENT, 0);
 	expect_read(&c, -1ull << 47, 8, -ENOENT, 0);
@@ -206,8 +207,8 @@ static void case_module(void)
 	const struct object *module;
 	int n;
 
-	client_open_cpus(&c, 1);
-	client_open_cpus(&late, 2);
+	CHECK_EQ(client_alloc_cpus(&c, 1, BUFSIZE), 0);
+	CHECK_EQ(client_alloc_cpus(&late, 2, BUFSIZE), 0);
 	n = objects_take(&c, &o);
 	CHECK(!objects_find(&o, 0, "[dummy]"));
 	load_module("/lib/modules/dummy.ko");
@@ -249,7 +250,7 @@ static void case_generated(void)
 	struct client c, late;
 	size_t i;
 
-	client_open_cpus(&c, 1);
+	CHECK_EQ(client_alloc_cpus(&c, 1, BUFSIZE), 0);
 	objects_take(&c, &before);
 	memset(&before, 0, sizeof(before));
 	bpf_load();
@@ -258,7 +259,7 @@ static void case_generated(void)
 	write_file(TRACING "kprobe_events", "p:hwt_slot do_sys_openat2+5");
 	write_file(TRACING "events/kprobes/hwt_slot/enable", "1");
 	objects_take(&c, &before);
-	client_open_cpus(&late, 2);
+	CHECK_EQ(client_alloc_cpus(&late, 2, BUFSIZE), 0);
 	objects_take(&late, &after);
 	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		fprintf(stderr, "%s\n", names[i]);
@@ -333,7 +334,7 @@ static void case_pokes(void)
 	struct client c;
 	uint8_t *text;
 
-	client_open_cpus(&c, 1);
+	CHECK_EQ(client_alloc_cpus(&c, 1, BUFSIZE), 0);
 	text = code_read(&c, addr, len);
 	write_file("/proc/sys/kernel/sched_schedstats", "1");
 	check_pokes(&c, text, addr, len, "static key on");
@@ -354,46 +355,35 @@ static void case_pokes(void)
 	client_close(&c);
 }
 
-static uint64_t position(struct client *c)
-{
-	uint64_t data = 0;
-	struct hwt_bufptr_get get = {.data = &data};
-
-	CHECK_EQ(request(c->node, HWT_IOC_BUFPTR_GET, &get), 0);
-	return data;
-}
-
 /* CPU 1 goes and comes back while it is traced. */
 static void case_hotplug(void)
 {
 	static const char online[] = "/sys/devices/system/cpu/cpu1/online";
-	struct hwt_start start = {0};
-	struct hwt_stop stop = {0};
 	struct client c;
 	uint64_t left;
 	int i;
 
-	client_open_cpus(&c, 2);
-	client_config(&c, 0, 0, 0);
-	client_start(&c);
+	CHECK_EQ(client_alloc_cpus(&c, 2, BUFSIZE), 0);
+	CHECK_EQ(client_config(&c, 0, 0, 0), 0);
+	CHECK_EQ(client_start(&c), 0);
 	write_file(online, "0");
-	left = position(&c);
+	left = client_position(&c, 1);
 	CHECK(left);
 	usleep(20000);
-	CHECK_EQ(position(&c), left);
+	CHECK_EQ(client_position(&c, 1), left);
 	write_file(online, "1");
-	for (i = 0; i < 10000 && position(&c) == left; i++)
+	for (i = 0; i < 10000 && client_position(&c, 1) == left; i++)
 		usleep(1000);
-	CHECK(position(&c) > left);
+	CHECK(client_position(&c, 1) > left);
 	write_file(online, "0");
-	CHECK_EQ(request(c.node, HWT_IOC_STOP, &stop), 0);
-	CHECK_EQ(request(c.node, HWT_IOC_START, &start), -ENXIO);
+	CHECK_EQ(client_stop(&c), 0);
+	CHECK_EQ(client_start(&c), -ENXIO);
 	write_file(online, "1");
-	left = position(&c);
-	CHECK_EQ(request(c.node, HWT_IOC_START, &start), 0);
-	CHECK_EQ(request(c.node, HWT_IOC_STOP, &stop), 0);
-	CHECK(position(&c) > left);
-	CHECK_EQ(request(c.node, HWT_IOC_START, &start), 0);
+	left = client_position(&c, 1);
+	CHECK_EQ(client_start(&c), 0);
+	CHECK_EQ(client_stop(&c), 0);
+	CHECK(client_position(&c, 1) > left);
+	CHECK_EQ(client_start(&c), 0);
 	write_file(online, "0");
 	client_close(&c);
 	write_file(online, "1");
@@ -410,5 +400,5 @@ int main(int argc, char **argv)
 		{"hotplug", case_hotplug},
 	};
 
-	return run_case(cases, sizeof(cases) / sizeof(cases[0]), argc, argv);
+	return cases_run(cases, sizeof(cases) / sizeof(cases[0]), argc, argv);
 }

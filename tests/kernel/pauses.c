@@ -15,7 +15,7 @@
 
 #include "client.h"
 
-#define PAGE		4096ul
+#define BUFSIZE		(64 * PAGE)
 #define NTHREADS	4
 #define NMAPS		10000
 #define NKILLS		25
@@ -37,14 +37,10 @@ static int do_mmap(void *arg)
 	return code_page() == MAP_FAILED ? 60 : 7;
 }
 
-static void target_start(struct child *child, struct client *c, int (*fn)(void *arg),
-			 uint32_t pause)
+static void target_start(struct client *c, int (*fn)(void *arg), uint32_t pause)
 {
-	child_start(child, fn, NULL);
-	client_open(c, child->pid);
-	client_config(c, pause, 0, 0);
-	client_start(c);
-	child_let_go(child);
+	client_trace(c, child_start(NULL, fn, NULL), BUFSIZE, pause);
+	child_let_go(c->pid);
 }
 
 static const struct hwt_rec *until_paused(struct client *c, int type)
@@ -54,14 +50,6 @@ static const struct hwt_rec *until_paused(struct client *c, int type)
 	CHECK_EQ(rec->flags, HWT_REC_PAUSED);
 	wait_until_paused(c->pid);
 	return rec;
-}
-
-static void expect_end(struct client *c, struct child *child, int status)
-{
-	const struct hwt_rec *rec = client_until(c, HWT_REC_EXIT);
-
-	CHECK_EQ(((const struct hwt_rec_exit *)(rec + 1))->status, status);
-	CHECK_EQ(child_wait(child), status);
 }
 
 /* Where its next user instruction is. */
@@ -107,42 +95,40 @@ static uint64_t interpreter_entry(pid_t pid)
 /* Each record of the exec pauses by itself; nothing of the new program has run. */
 static void case_exec(void)
 {
-	struct child child;
 	struct client c;
 	const struct hwt_rec *rec;
 	uint64_t entry;
 	int nmaps = 0;
 
-	target_start(&child, &c, do_exec, HWT_PAUSE_EXEC | HWT_PAUSE_MMAP);
+	target_start(&c, do_exec, HWT_PAUSE_EXEC | HWT_PAUSE_MMAP);
 	until_paused(&c, HWT_REC_EXEC);
 	CHECK(!client_next(&c, false));
-	entry = interpreter_entry(child.pid);
-	CHECK_EQ(user_pc(child.pid), entry);
-	client_wake(&c, child.pid);
+	entry = interpreter_entry(c.pid);
+	CHECK_EQ(user_pc(c.pid), entry);
+	client_wake(&c, c.pid);
 	while ((rec = client_next(&c, true)) && rec->type != HWT_REC_EXIT) {
 		if (rec->type != HWT_REC_MMAP)
 			continue;
 		CHECK_EQ(rec->flags, HWT_REC_PAUSED);
-		wait_until_paused(child.pid);
+		wait_until_paused(c.pid);
 		/* The program's, the interpreter's, the vDSO's: still before it. */
 		if (nmaps++ < 3)
-			CHECK_EQ(user_pc(child.pid), entry);
-		client_wake(&c, child.pid);
+			CHECK_EQ(user_pc(c.pid), entry);
+		client_wake(&c, c.pid);
 	}
 	CHECK(nmaps > 3);
-	CHECK_EQ(child_wait(&child), 42 << 8);
+	CHECK_EQ(child_wait(c.pid), 42 << 8);
 }
 
 static void case_mmap(void)
 {
-	struct child child;
 	struct client c;
 
-	target_start(&child, &c, do_mmap, HWT_PAUSE_MMAP);
+	target_start(&c, do_mmap, HWT_PAUSE_MMAP);
 	until_paused(&c, HWT_REC_MMAP);
-	CHECK_EQ(waitpid(child.pid, NULL, WNOHANG), 0);
-	client_wake(&c, child.pid);
-	expect_end(&c, &child, 7 << 8);
+	CHECK_EQ(waitpid(c.pid, NULL, WNOHANG), 0);
+	client_wake(&c, c.pid);
+	client_until_end(&c, 7 << 8);
 }
 
 static void *map_many(void *arg)
@@ -175,11 +161,10 @@ static int do_many(void *arg)
 static void case_many(void)
 {
 	const struct hwt_rec *rec;
-	struct child child;
 	struct client c;
 	long mapped = 0, unmapped = 0;
 
-	target_start(&child, &c, do_many, HWT_PAUSE_MMAP);
+	target_start(&c, do_many, HWT_PAUSE_MMAP);
 	while ((rec = client_next(&c, true)) && rec->type != HWT_REC_EXIT) {
 		CHECK(rec->type != HWT_REC_LOST);
 		unmapped += rec->type == HWT_REC_MUNMAP;
@@ -191,7 +176,7 @@ static void case_many(void)
 	}
 	CHECK_EQ(mapped, NTHREADS * NMAPS);
 	CHECK_EQ(unmapped, NTHREADS * NMAPS);
-	CHECK_EQ(child_wait(&child), 5 << 8);
+	CHECK_EQ(child_wait(c.pid), 5 << 8);
 }
 
 static int do_fork(void *arg)
@@ -208,126 +193,114 @@ static int do_fork(void *arg)
 /* The child waits, gets a context of its own, and its first mapping is seen. */
 static void case_fork(void)
 {
-	struct child child;
 	struct client c, born;
 	const struct hwt_rec *rec;
 	int pid;
 
-	target_start(&child, &c, do_fork, HWT_PAUSE_FORK);
+	target_start(&c, do_fork, HWT_PAUSE_FORK);
 	rec = client_until(&c, HWT_REC_FORK);
 	CHECK_EQ(rec->flags, HWT_REC_PAUSED);
 	pid = ((const struct hwt_rec_fork *)(rec + 1))->child_pid;
 	wait_until_paused(pid);
-	client_open(&born, pid);
-	client_config(&born, 0, 0, 0);
-	client_start(&born);
+	client_trace(&born, pid, BUFSIZE, 0);
 	client_wake(&c, pid);
 	CHECK_EQ(client_next(&born, true)->type, HWT_REC_THREAD_CREATE);
 	CHECK_EQ(client_next(&born, true)->type, HWT_REC_MMAP);
 	rec = client_until(&born, HWT_REC_EXIT);
 	CHECK_EQ(((const struct hwt_rec_exit *)(rec + 1))->status, 7 << 8);
-	expect_end(&c, &child, 7 << 8);
+	client_until_end(&c, 7 << 8);
 }
 
 /* A fork that nobody answers: the child dies with SIGKILL. */
 static void case_fork_killed(void)
 {
-	struct child child;
 	struct client c;
 	const struct hwt_rec *rec;
 	int pid;
 
-	target_start(&child, &c, do_fork, HWT_PAUSE_FORK);
+	target_start(&c, do_fork, HWT_PAUSE_FORK);
 	rec = client_until(&c, HWT_REC_FORK);
 	pid = ((const struct hwt_rec_fork *)(rec + 1))->child_pid;
 	wait_until_paused(pid);
 	CHECK_EQ(kill(pid, SIGKILL), 0);
-	expect_end(&c, &child, 63 << 8);
+	client_until_end(&c, 63 << 8);
 }
 
 static void case_sigkill(void)
 {
-	struct child child, idle;
 	struct client c, other;
 	int i;
 
 	/* While this is there, hooks need not be armed anew each time. */
-	child_start(&idle, do_mmap, NULL);
-	client_open(&other, idle.pid);
+	CHECK_EQ(client_alloc(&other, child_sleeping(NULL), BUFSIZE), 0);
 	for (i = 0; i < NKILLS; i++) {
-		target_start(&child, &c, i % 2 ? do_exec : do_mmap,
+		target_start(&c, i % 2 ? do_exec : do_mmap,
 			     i % 2 ? HWT_PAUSE_EXEC : HWT_PAUSE_MMAP);
 		until_paused(&c, i % 2 ? HWT_REC_EXEC : HWT_REC_MMAP);
-		CHECK_EQ(kill(child.pid, SIGKILL), 0);
-		expect_end(&c, &child, SIGKILL);
+		CHECK_EQ(kill(c.pid, SIGKILL), 0);
+		client_until_end(&c, SIGKILL);
 		client_close(&c);
 	}
-	kill(idle.pid, SIGKILL);
-	expect_end(&other, &idle, SIGKILL);
+	CHECK_EQ(kill(other.pid, SIGKILL), 0);
+	client_until_end(&other, SIGKILL);
 }
 
 /* Stopped and continued, it still waits; woken while stopped, it stops. */
 static void case_sigstop(void)
 {
-	struct child child;
 	struct client c;
 	int status;
 
-	target_start(&child, &c, do_mmap, HWT_PAUSE_MMAP);
+	target_start(&c, do_mmap, HWT_PAUSE_MMAP);
 	until_paused(&c, HWT_REC_MMAP);
-	CHECK_EQ(kill(child.pid, SIGSTOP), 0);
-	CHECK_EQ(kill(child.pid, SIGCONT), 0);
-	CHECK_EQ(thread_state(child.pid), 'D');
-	CHECK_EQ(kill(child.pid, SIGSTOP), 0);
-	client_wake(&c, child.pid);
-	CHECK_EQ(waitpid(child.pid, &status, WUNTRACED), child.pid);
+	CHECK_EQ(kill(c.pid, SIGSTOP), 0);
+	CHECK_EQ(kill(c.pid, SIGCONT), 0);
+	CHECK_EQ(thread_state(c.pid), 'D');
+	CHECK_EQ(kill(c.pid, SIGSTOP), 0);
+	client_wake(&c, c.pid);
+	CHECK_EQ(waitpid(c.pid, &status, WUNTRACED), c.pid);
 	CHECK(WIFSTOPPED(status));
-	CHECK_EQ(kill(child.pid, SIGCONT), 0);
-	expect_end(&c, &child, 7 << 8);
+	CHECK_EQ(kill(c.pid, SIGCONT), 0);
+	client_until_end(&c, 7 << 8);
 }
 
 /* The owner dies: its target runs on. */
 static void case_owner(void)
 {
-	struct child child;
+	pid_t target = child_start(NULL, do_mmap, NULL), owner;
 	struct client c;
-	pid_t owner;
 	int ready[2];
 	char byte;
 
 	CHECK_EQ(pipe(ready), 0);
-	child_start(&child, do_mmap, NULL);
 	owner = fork();
 	if (!owner) {
-		client_open(&c, child.pid);
-		client_config(&c, HWT_PAUSE_MMAP, 0, 0);
-		client_start(&c);
+		client_trace(&c, target, BUFSIZE, HWT_PAUSE_MMAP);
 		CHECK_EQ(write(ready[1], "", 1), 1);
 		for (;;)
 			pause();
 	}
 	CHECK_EQ(read(ready[0], &byte, 1), 1);
-	child_let_go(&child);
-	wait_until_paused(child.pid);
+	child_let_go(target);
+	wait_until_paused(target);
 	CHECK_EQ(kill(owner, SIGKILL), 0);
 	CHECK_EQ(waitpid(owner, NULL, 0), owner);
-	CHECK_EQ(child_wait(&child), 7 << 8);
+	CHECK_EQ(child_wait(target), 7 << 8);
 }
 
 /* The modules stay while somebody waits in them. */
 static void case_module(void)
 {
-	struct child child;
 	struct client c;
 
-	target_start(&child, &c, do_mmap, HWT_PAUSE_MMAP);
+	target_start(&c, do_mmap, HWT_PAUSE_MMAP);
 	until_paused(&c, HWT_REC_MMAP);
 	CHECK_EQ(syscall(SYS_delete_module, "hwt_vtu", O_NONBLOCK), -1);
 	CHECK(errno == EBUSY || errno == EWOULDBLOCK);
 	CHECK_EQ(syscall(SYS_delete_module, "hwt", O_NONBLOCK), -1);
 	CHECK(errno == EBUSY || errno == EWOULDBLOCK);
-	client_wake(&c, child.pid);
-	expect_end(&c, &child, 7 << 8);
+	client_wake(&c, c.pid);
+	client_until_end(&c, 7 << 8);
 }
 
 int main(int argc, char **argv)
@@ -346,5 +319,5 @@ int main(int argc, char **argv)
 
 	if (argc == 2 && !strcmp(argv[1], "leave"))
 		return 42;
-	return run_case(cases, sizeof(cases) / sizeof(cases[0]), argc, argv);
+	return cases_run(cases, sizeof(cases) / sizeof(cases[0]), argc, argv);
 }

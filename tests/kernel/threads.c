@@ -8,15 +8,12 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include "case.h"
-#include "device.h"
+#include "client.h"
 
-#define PAGE	4096u
 #define NTHREADS 6
 
 /* ---- targets ---- */
@@ -36,7 +33,7 @@ static void *short_life(void *arg)
 }
 
 /* Threads one after the other and some at once, then a status to be seen. */
-static int target_threads(void)
+static int target_threads(void *arg)
 {
 	pthread_t t[NTHREADS];
 	int i;
@@ -50,7 +47,7 @@ static int target_threads(void)
 }
 
 /* From one CPU to the other, for ever. */
-static int target_migrate(void)
+static int target_migrate(void *arg)
 {
 	cpu_set_t set;
 	int cpu;
@@ -64,7 +61,7 @@ static int target_migrate(void)
 	return 0;
 }
 
-static int target_spin(void)
+static int target_spin(void *arg)
 {
 	for (;;)
 		spin(1000);
@@ -79,7 +76,7 @@ static void *spin_for_ever(void *arg)
 }
 
 /* Threads that were there before the tracer came. */
-static int target_crowd(void)
+static int target_crowd(void *arg)
 {
 	pthread_t t;
 	int i;
@@ -88,31 +85,6 @@ static int target_crowd(void)
 		pthread_create(&t, NULL, spin_for_ever, NULL);
 	spin_for_ever(NULL);
 	return 0;
-}
-
-
-/* A child that waits for SIGUSR1 and then runs the target. */
-static pid_t target_start(int (*run)(void))
-{
-	sigset_t set;
-	pid_t pid;
-	int sig;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGUSR1);
-	sigprocmask(SIG_BLOCK, &set, NULL);
-	pid = fork();
-	if (!pid) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		sigwait(&set, &sig);
-		exit(run());
-	}
-	return pid;
-}
-
-static void target_go(pid_t pid)
-{
-	kill(pid, SIGUSR1);
 }
 
 /* ---- records ---- */
@@ -167,7 +139,7 @@ static void see(struct seen *s, const struct hwt_rec *r)
 }
 
 /* Until the target's end, or what is there: 0 or -errno. */
-static int fetch(struct device *d, struct seen *s, uint32_t flags)
+static int fetch(struct client *c, struct seen *s, uint32_t flags)
 {
 	static uint64_t buf[8192];
 	struct hwt_record_get2 get;
@@ -177,7 +149,7 @@ static int fetch(struct device *d, struct seen *s, uint32_t flags)
 		get = (struct hwt_record_get2){
 			.buf = (uintptr_t)buf, .size = sizeof(buf), .flags = flags,
 		};
-		if (ioctl(d->node, HWT_IOC_RECORD_GET2, &get))
+		if (ioctl(c->node, HWT_IOC_RECORD_GET2, &get))
 			return errno == ESRCH ? 0 : -errno;
 		for (at = 0; at < get.used; at += ((struct hwt_rec *)((char *)buf + at))->size)
 			see(s, (struct hwt_rec *)((char *)buf + at));
@@ -186,220 +158,177 @@ static int fetch(struct device *d, struct seen *s, uint32_t flags)
 }
 
 /* A stream begins with a sync point (SDM 33.4.2.17). */
-static int begins_with_psb(struct device *d, int tid, uint64_t at)
+static void begins_with_psb(struct client *c, int tid, uint64_t at)
 {
 	static const unsigned char psb[16] = {2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82,
 					      2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82};
-	char name[64];
+	int fd = client_node(c, tid);
 	unsigned char *p;
-	int fd;
 
-	device_name(d, tid, name, sizeof(name));
-	fd = open(name, O_RDWR);
-	WANT(fd >= 0, 1);
+	CHECK(fd >= 0);
 	/* Its page and the next, into which it may reach. */
 	p = mmap(NULL, 2 * PAGE, PROT_READ, MAP_SHARED, fd, (off_t)(at / PAGE * PAGE));
-	WANT(p == MAP_FAILED, 0);
-	WANT(memcmp(p + at % PAGE, psb, sizeof(psb)), 0);
+	CHECK(p != MAP_FAILED);
+	CHECK_EQ(memcmp(p + at % PAGE, psb, sizeof(psb)), 0);
 	munmap(p, 2 * PAGE);
 	close(fd);
-	return 0;
-}
-
-static uint64_t position(struct device *d, int tid)
-{
-	struct hwt_bufptr_get get = {0};
-	uint64_t data = 0;
-	char name[64];
-	int fd;
-
-	device_name(d, tid, name, sizeof(name));
-	fd = open(name, O_RDWR);
-	get.data = &data;
-	if (ioctl(fd, HWT_IOC_BUFPTR_GET, &get))
-		data = 0;
-	close(fd);
-	return data;
-}
-
-static int begin(struct device *d, pid_t pid, size_t size)
-{
-	WANT(-device_alloc(d, pid, size), 0);
-	WANT(-device_configure(d), 0);
-	WANT(-device_start(d), 0);
-	return 0;
 }
 
 /* ---- cases ---- */
 
-static int lives(void)
+static void lives(void)
 {
-	pid_t pid = target_start(target_threads);
+	pid_t pid = child_start(NULL, target_threads, NULL);
 	struct seen s = {0};
-	struct device d;
+	struct client c;
 	int i;
 
-	if (begin(&d, pid, 16 * PAGE))
-		return 1;
-	target_go(pid);
-	WANT(-fetch(&d, &s, HWT_GET_WAIT), 0);
-	WANT(s.created, NTHREADS + 1);
-	WANT(s.exited, NTHREADS + 1);
-	WANT(s.finals, NTHREADS + 1);
-	WANT(s.ends, 1);
-	WANT(s.status, 7 << 8);
+	client_trace(&c, pid, 16 * PAGE, 0);
+	child_let_go(pid);
+	CHECK_EQ(fetch(&c, &s, HWT_GET_WAIT), 0);
+	CHECK_EQ(s.created, NTHREADS + 1);
+	CHECK_EQ(s.exited, NTHREADS + 1);
+	CHECK_EQ(s.finals, NTHREADS + 1);
+	CHECK_EQ(s.ends, 1);
+	CHECK_EQ(s.status, 7 << 8);
 	for (i = 0; i < s.created; i++) {
-		WANT(s.head[i] > 100, 1);
-		WANT(s.lost[i], 0);
-		if (begins_with_psb(&d, s.tids[i], 0))
-			return 1;
+		CHECK(s.head[i] > 100);
+		CHECK_EQ(s.lost[i], 0);
+		begins_with_psb(&c, s.tids[i], 0);
 	}
-	waitpid(pid, NULL, 0);
-	device_close(&d);
-	return 0;
+	child_wait(pid);
+	client_close(&c);
 }
 
 /* The exit record of one that a signal ended. */
-static int killed(void)
+static void killed(void)
 {
-	pid_t pid = target_start(target_crowd);
+	pid_t pid = child_start(NULL, target_crowd, NULL);
 	struct seen s = {0};
-	struct device d;
+	struct client c;
 
-	if (begin(&d, pid, 16 * PAGE))
-		return 1;
-	target_go(pid);
+	client_trace(&c, pid, 16 * PAGE, 0);
+	child_let_go(pid);
 	usleep(20000);
-	kill(pid, SIGKILL);
-	WANT(-fetch(&d, &s, HWT_GET_WAIT), 0);
-	WANT(s.ends, 1);
-	WANT(s.status, SIGKILL);
-	WANT(s.exited, s.created);
-	waitpid(pid, NULL, 0);
-	device_close(&d);
-	return 0;
+	CHECK_EQ(kill(pid, SIGKILL), 0);
+	CHECK_EQ(fetch(&c, &s, HWT_GET_WAIT), 0);
+	CHECK_EQ(s.ends, 1);
+	CHECK_EQ(s.status, SIGKILL);
+	CHECK_EQ(s.exited, s.created);
+	child_wait(pid);
+	client_close(&c);
 }
 
 /* START takes hold of threads that run, and of all there are. */
-static int attached(void)
+static void attached(void)
 {
-	pid_t pid = target_start(target_crowd);
+	pid_t pid = child_start(NULL, target_crowd, NULL);
 	struct seen s = {0};
-	struct device d;
-	char name[64];
+	struct client c;
 	int i;
 
-	target_go(pid);
-	snprintf(name, sizeof(name), "/proc/%d/task", pid);
+	child_let_go(pid);
 	usleep(100000);
-	if (begin(&d, pid, 1024 * PAGE))	/* so that it does not go round */
-		return 1;
-	WANT(-fetch(&d, &s, 0), 0);
-	WANT(s.created, NTHREADS);
+	client_trace(&c, pid, 1024 * PAGE, 0);	/* so that it does not go round */
+	CHECK_EQ(fetch(&c, &s, 0), 0);
+	CHECK_EQ(s.created, NTHREADS);
 	usleep(200000);
-	WANT(-device_stop(&d), 0);
+	CHECK_EQ(client_stop(&c), 0);
 	for (i = 0; i < s.created; i++) {
-		WANT(position(&d, s.tids[i]) > 100, 1);
-		if (begins_with_psb(&d, s.tids[i], 0))
-			return 1;
+		CHECK(client_position(&c, s.tids[i]) > 100);
+		begins_with_psb(&c, s.tids[i], 0);
 	}
-	device_close(&d);
+	client_close(&c);
 	child_end(pid);
-	return 0;
 }
 
 /* One stream, however often its thread changes the CPU; STOP and START go on. */
-static int migrates(void)
+static void migrates(void)
 {
-	pid_t pid = target_start(target_migrate);
-	struct device d;
+	pid_t pid = child_start(NULL, target_migrate, NULL);
+	struct client c;
 	uint64_t first, second;
 
-	if (begin(&d, pid, 1024 * PAGE))
-		return 1;
-	target_go(pid);
+	client_trace(&c, pid, 1024 * PAGE, 0);
+	child_let_go(pid);
 	usleep(100000);
-	WANT(-device_stop(&d), 0);
-	first = position(&d, pid);
-	WANT(first > 100, 1);
+	CHECK_EQ(client_stop(&c), 0);
+	first = client_position(&c, pid);
+	CHECK(first > 100);
 	usleep(20000);
-	WANT(position(&d, pid), first);
-	WANT(-device_start(&d), 0);
+	CHECK_EQ(client_position(&c, pid), first);
+	CHECK_EQ(client_start(&c), 0);
 	usleep(100000);
-	WANT(-device_stop(&d), 0);
-	second = position(&d, pid);
-	WANT(second > first, 1);
-	if (begins_with_psb(&d, pid, 0) || begins_with_psb(&d, pid, first))
-		return 1;
-	device_close(&d);
+	CHECK_EQ(client_stop(&c), 0);
+	second = client_position(&c, pid);
+	CHECK(second > first);
+	begins_with_psb(&c, pid, 0);
+	begins_with_psb(&c, pid, first);
+	client_close(&c);
 	child_end(pid);
-	return 0;
 }
 
 /* Nobody reads: a ring goes round and says so. */
-static int ring(void)
+static void ring(void)
 {
-	pid_t pid = target_start(target_spin);
+	pid_t pid = child_start(NULL, target_spin, NULL);
 	struct seen s = {0};
-	struct device d;
+	struct client c;
 
-	if (begin(&d, pid, 2 * PAGE))
-		return 1;
-	target_go(pid);
-	while (position(&d, pid) < 8 * PAGE)
+	client_trace(&c, pid, 2 * PAGE, 0);
+	child_let_go(pid);
+	while (client_position(&c, pid) < 8 * PAGE)
 		usleep(1000);
-	WANT(-device_stop(&d), 0);
-	WANT(-fetch(&d, &s, 0), 0);
-	WANT(s.created, 1);
-	WANT(s.flags[0] & HWT_BUF_WRAPPED, HWT_BUF_WRAPPED);
-	WANT(s.lost[0] >= 6 * PAGE, 1);
-	device_close(&d);
+	CHECK_EQ(client_stop(&c), 0);
+	CHECK_EQ(fetch(&c, &s, 0), 0);
+	CHECK_EQ(s.created, 1);
+	CHECK_EQ(s.flags[0] & HWT_BUF_WRAPPED, HWT_BUF_WRAPPED);
+	CHECK(s.lost[0] >= 6 * PAGE);
+	client_close(&c);
 	child_end(pid);
-	return 0;
 }
 
-static int service(struct device *d, uint64_t tail)
+static int service(struct client *c, uint64_t tail)
 {
-	struct pt_svc_buf svc = {.buf_id = d->pid, .tail = tail};
+	struct pt_svc_buf svc = {.buf_id = c->pid, .tail = tail};
 	struct hwt_svc_buf s = {&svc, sizeof(svc), PT_SVC_BUF_VERSION};
 
-	return ERRNO(ioctl(d->node, HWT_IOC_SVC_BUF, &s));
+	return ERRNO(ioctl(c->node, HWT_IOC_SVC_BUF, &s));
 }
 
 /* What was not read is not overwritten: the unit stops, and goes on with room. */
-static int full(void)
+static void full(void)
 {
-	pid_t pid = target_start(target_spin);
+	pid_t pid = child_start(NULL, target_spin, NULL);
 	struct seen s = {0};
-	struct device d;
+	struct client c;
 	uint64_t at;
 
-	WANT(-device_alloc(&d, pid, 16 * PAGE), 0);
-	WANT(-device_configure(&d), 0);
-	WANT(service(&d, 0), 0);
-	WANT(-device_start(&d), 0);
-	target_go(pid);
+	CHECK_EQ(client_alloc(&c, pid, 16 * PAGE), 0);
+	CHECK_EQ(client_config(&c, 0, 0, 0), 0);
+	CHECK_EQ(service(&c, 0), 0);
+	CHECK_EQ(client_start(&c), 0);
+	child_let_go(pid);
 	while (!(s.flags[0] & HWT_BUF_FULL)) {
 		usleep(1000);
-		WANT(-fetch(&d, &s, 0), 0);
+		CHECK_EQ(fetch(&c, &s, 0), 0);
 	}
-	at = position(&d, pid);
-	WANT(at <= 16 * PAGE, 1);
-	WANT(begins_with_psb(&d, pid, 0), 0);
+	at = client_position(&c, pid);
+	CHECK(at <= 16 * PAGE);
+	begins_with_psb(&c, pid, 0);
 	usleep(20000);
-	WANT(position(&d, pid), at);
-	WANT(service(&d, at), 0);
-	while (position(&d, pid) == at)
+	CHECK_EQ(client_position(&c, pid), at);
+	CHECK_EQ(service(&c, at), 0);
+	while (client_position(&c, pid) == at)
 		usleep(1000);
-	WANT(-fetch(&d, &s, 0), 0);
-	WANT(s.lost[0] > 0, 1);
-	WANT(s.flags[0] & HWT_BUF_WRAPPED, 0);
-	device_close(&d);
+	CHECK_EQ(fetch(&c, &s, 0), 0);
+	CHECK(s.lost[0] > 0);
+	CHECK_EQ(s.flags[0] & HWT_BUF_WRAPPED, 0);
+	client_close(&c);
 	child_end(pid);
-	return 0;
 }
 
-static const struct kernel_case cases[] = {
+static const struct test_case cases[] = {
 	{"threads' lives", lives},
 	{"killed", killed},
 	{"attached", attached},
