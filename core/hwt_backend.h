@@ -153,6 +153,7 @@ struct hwt_backend {
 	uint32_t	modes;			/* 1 << HWT_MODE_* */
 	uint32_t	nranges;		/* unless ops->ranges tells */
 	uint32_t	flags;			/* HWT_QUERY_RING */
+	enum hwt_pages_how pages;		/* of buffers */
 	void		*owner;			/* host's own: what holds its code */
 	struct hwt_backend *next;		/* core's list */
 	int		users;			/* contexts; core's lock */

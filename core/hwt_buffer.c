@@ -18,7 +18,8 @@ int hwt_buffer_init(struct hwt_buffer *b, struct hwt_context *ctx, int buf_id)
 	b->ring = hwt_context_ring(ctx);
 	hwt_spin_init(&b->lock);
 	hwt_spin_init(&b->unit_lock);
-	b->pages = core->ops->pages_alloc(core->host, ctx->bufsize / HWT_PAGE_SIZE);
+	b->pages = core->ops->pages_alloc(core->host, ctx->bufsize / HWT_PAGE_SIZE,
+					  ctx->backend->pages);
 	if (!b->pages)
 		return -ENOMEM;
 	rc = ctx->backend->ops->buffer_init(b);

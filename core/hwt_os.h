@@ -42,6 +42,13 @@
  * Misc         HWT_CONTAINER_OF(ptr, type, member), HWT_ASSERT(cond)
  */
 
+/* What a unit needs of memory beyond pages. */
+enum hwt_pages_how {
+	HWT_PAGES_ANY,
+	HWT_PAGES_CONTIGUOUS,	/* addresses that follow each other (page_addr) */
+	HWT_PAGES_MAPPED,	/* at a virtual address of the host's (kva) */
+};
+
 /* One page-aligned block of memory that a trace unit writes to or reads. */
 struct hwt_pages {
 	size_t		npages;
@@ -74,7 +81,8 @@ struct hwt_host_ops {
 	const char *name;		/* "embedded", "kernel" */
 
 	/* Pages for buffers and tables; zeroed.  NULL, or the block.  May sleep. */
-	struct hwt_pages *(*pages_alloc)(void *host, size_t npages);
+	struct hwt_pages *(*pages_alloc)(void *host, size_t npages,
+					 enum hwt_pages_how how);
 	void (*pages_free)(void *host, struct hwt_pages *pages);
 	/* The host's address of page i; hwt_bus.buf_addr makes it the unit's. */
 	uint64_t (*page_addr)(void *host, struct hwt_pages *pages, size_t i);

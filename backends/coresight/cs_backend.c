@@ -20,7 +20,7 @@ static struct cs_unit unit_of(const struct hwt_buffer *b, int unit)
 	return (struct cs_unit){b->backend->bus, cb->path, unit};
 }
 
-static uint64_t page_address(const struct hwt_buffer *b, uint64_t n)
+static uint64_t unit_page(const struct hwt_buffer *b, uint64_t n)
 {
 	const struct hwt_host_ops *ops = hwt_core_host_ops(b->core);
 	struct hwt_bus *bus = b->backend->bus;
@@ -32,10 +32,10 @@ static uint64_t page_address(const struct hwt_buffer *b, uint64_t n)
 /* The ETR takes one stretch of memory. */
 static bool contiguous(const struct hwt_buffer *b)
 {
-	uint64_t i, base = page_address(b, 0);
+	uint64_t i, base = unit_page(b, 0);
 
 	for (i = 1; i < b->bufsize / HWT_PAGE_SIZE; i++)
-		if (page_address(b, i) != base + i * HWT_PAGE_SIZE)
+		if (unit_page(b, i) != base + i * HWT_PAGE_SIZE)
 			return false;
 	return true;
 }
@@ -50,7 +50,7 @@ static int cs_buffer_init(struct hwt_buffer *b)
 	b->priv = s;
 	if (!contiguous(b))
 		return -ENOMEM;
-	s->base = page_address(b, 0);
+	s->base = unit_page(b, 0);
 	return 0;
 }
 
@@ -272,4 +272,5 @@ void cs_backend_init(struct cs_backend *cb, struct hwt_bus *bus,
 	be->scope = HWT_SCOPE_THREAD;
 	be->modes = 1u << HWT_MODE_THREAD | 1u << HWT_MODE_CPU;
 	be->flags = HWT_QUERY_RING;
+	be->pages = HWT_PAGES_CONTIGUOUS;
 }

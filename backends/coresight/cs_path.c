@@ -17,7 +17,7 @@ static uint32_t rd(const struct cs_unit *u, uint32_t reg)
 	return (uint32_t)u->bus->ops->read(u->bus, u->unit, reg);
 }
 
-static void barrier(const struct cs_unit *u, enum hwt_barrier kind)
+static void order(const struct cs_unit *u, enum hwt_barrier kind)
 {
 	(u->bus->ops->barrier)(u->bus, u->unit, kind);
 }
@@ -85,7 +85,7 @@ void cs_path_start(const struct cs_unit *u, const struct cs_config *c,
 	wr(u, u->path->funnel + CS_LAR, CS_LAR_KEY);
 	wr(u, u->path->funnel + CSTF_CTRL, CSTF_CTRL_ENS_MASK);
 	start_etm(u, c);
-	barrier(u, HWT_BARRIER_CONTEXT);
+	order(u, HWT_BARRIER_CONTEXT);
 }
 
 bool cs_path_stop(const struct cs_unit *u)
@@ -94,10 +94,10 @@ bool cs_path_stop(const struct cs_unit *u)
 	bool idle;
 
 	wr(u, u->path->etm + TRCPRGCTLR, 0);
-	barrier(u, HWT_BARRIER_DATA);
+	order(u, HWT_BARRIER_DATA);
 	idle = becomes(u, u->path->etm + TRCSTATR, TRCSTATR_IDLE, TRCSTATR_IDLE);
 	wr(u, etr + TMC_FFCR, TMC_FFCR_ENFT | TMC_FFCR_ENTI | TMC_FFCR_FLUSHMAN);
-	barrier(u, HWT_BARRIER_DATA);
+	order(u, HWT_BARRIER_DATA);
 	idle &= becomes(u, etr + TMC_FFCR, TMC_FFCR_FLUSHMAN, 0);
 	wr(u, u->path->funnel + CSTF_CTRL, 0);
 	return idle;
@@ -116,5 +116,5 @@ void cs_path_free(const struct cs_unit *u, uint64_t n)
 		part = n < TMC_RURP_MAX ? n : TMC_RURP_MAX;
 		wr(u, u->path->etr + TMC_RURP, part);
 	}
-	barrier(u, HWT_BARRIER_CONTEXT);
+	order(u, HWT_BARRIER_CONTEXT);
 }

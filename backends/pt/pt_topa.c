@@ -141,7 +141,8 @@ int pt_topa_init(struct pt_topa *t, struct hwt_buffer *b, bool multi_entry)
 	if (!t->entry_end)
 		return -ENOMEM;
 	count_entries(b, t->granule, t->entry_end);
-	t->tables = host_ops(b)->pages_alloc(hwt_core_host(b->core), t->ntables);
+	t->tables = host_ops(b)->pages_alloc(hwt_core_host(b->core), t->ntables,
+					      HWT_PAGES_ANY);
 	if (!t->tables)
 		return -ENOMEM;	/* fini frees the rest */
 	write_tables(t, b);

@@ -26,9 +26,9 @@ static uint64_t rd(struct hwt_buffer *b, int unit, uint32_t reg)
 	return b->backend->bus->ops->read(b->backend->bus, unit, reg);
 }
 
-static void barrier(struct hwt_buffer *b, int unit, enum hwt_barrier kind)
+static void order(struct hwt_buffer *b, int unit, enum hwt_barrier kind)
 {
-	b->backend->bus->ops->barrier(b->backend->bus, unit, kind);
+	(b->backend->bus->ops->barrier)(b->backend->bus, unit, kind);
 }
 
 static uint64_t half_size(const struct hwt_buffer *b)
@@ -151,9 +151,9 @@ static void program(struct hwt_buffer *b, int unit)
 	wr(b, unit, PMBPTR_EL1, s->base);
 	wr(b, unit, PMBSR_EL1, 0);
 	wr(b, unit, PMBLIMITR_EL1, (s->base + (end - offset)) | flags | PMBLIMITR_FM_FILL);
-	barrier(b, unit, HWT_BARRIER_CONTEXT);
+	order(b, unit, HWT_BARRIER_CONTEXT);
 	wr(b, unit, PMSCR_EL1, s->config.scr);
-	barrier(b, unit, HWT_BARRIER_CONTEXT);
+	order(b, unit, HWT_BARRIER_CONTEXT);
 	s->on = true;
 }
 
@@ -204,10 +204,10 @@ static bool quiesce(struct hwt_buffer *b, int unit)
 	uint64_t before = b->head, sr;
 
 	wr(b, unit, PMSCR_EL1, 0);
-	barrier(b, unit, HWT_BARRIER_CONTEXT);
-	barrier(b, unit, HWT_BARRIER_DATA);	/* PSB CSYNC, DSB */
+	order(b, unit, HWT_BARRIER_CONTEXT);
+	order(b, unit, HWT_BARRIER_DATA);	/* PSB CSYNC, DSB */
 	wr(b, unit, PMBLIMITR_EL1, 0);
-	barrier(b, unit, HWT_BARRIER_CONTEXT);
+	order(b, unit, HWT_BARRIER_CONTEXT);
 	s->icr = rd(b, unit, PMSICR_EL1) & PMSICR_COUNT_MASK;
 	sr = rd(b, unit, PMBSR_EL1);
 	look(b, unit);
@@ -412,4 +412,5 @@ void spe_backend_init(struct hwt_backend *be, struct hwt_bus *bus)
 	be->bus = bus;
 	be->scope = HWT_SCOPE_THREAD;
 	be->modes = 1u << HWT_MODE_THREAD | 1u << HWT_MODE_CPU;
+	be->pages = HWT_PAGES_MAPPED;
 }

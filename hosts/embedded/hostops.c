@@ -8,7 +8,8 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-static struct hwt_pages *pages_alloc(void *host, size_t npages)
+/* DRAM is one file: everything in it is side by side, and mapped. */
+static struct hwt_pages *pages_alloc(void *host, size_t npages, enum hwt_pages_how how)
 {
 	struct embedded *e = host;
 

@@ -76,6 +76,24 @@ static inline void hwt_compat_module_text(const struct module *mod, void **base,
 #endif
 }
 
+/* 6.4: MAX_ORDER is the largest order; 6.8: under a better name. */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 8, 0)
+#define HWT_COMPAT_MAX_ORDER	MAX_PAGE_ORDER
+#elif LINUX_VERSION_CODE >= KERNEL_VERSION(6, 4, 0)
+#define HWT_COMPAT_MAX_ORDER	MAX_ORDER
+#else
+#define HWT_COMPAT_MAX_ORDER	(MAX_ORDER - 1)
+#endif
+
+/* Not exported; 6.10: allocations are profiled. */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 10, 0)
+#define HWT_COMPAT_ALLOC_CONTIG	"alloc_contig_pages_noprof"
+#else
+#define HWT_COMPAT_ALLOC_CONTIG	"alloc_contig_pages"
+#endif
+typedef struct page *(*hwt_compat_alloc_contig_fn)(unsigned long nr_pages, gfp_t gfp,
+						   int nid, nodemask_t *mask);
+
 /* __bpf_address_lookup; 6.9: it gives a length instead of the name. */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 9, 0)
 typedef int (*hwt_compat_bpf_lookup_fn)(unsigned long addr, unsigned long *size,

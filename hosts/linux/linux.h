@@ -45,7 +45,8 @@ int hwt_linux_os_init(void);
 void hwt_linux_os_exit(void);
 
 /* ---- pages.c ---- */
-struct hwt_pages *hwt_linux_pages_alloc(void *host, size_t npages);
+struct hwt_pages *hwt_linux_pages_alloc(void *host, size_t npages,
+					enum hwt_pages_how how);
 void hwt_linux_pages_free(void *host, struct hwt_pages *pages);
 uint64_t hwt_linux_page_addr(void *host, struct hwt_pages *pages, size_t i);
 void hwt_linux_page_write64(void *host, struct hwt_pages *pages, uint64_t off,

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Buffers and tables: zeroed pages in runs as long as memory has them, which is
- * what a unit's tables want; each page can be mapped by itself.
+ * what a unit's tables want; each page can be mapped by itself.  A unit that takes
+ * one run only gets it from the page allocator, or else by having others' pages
+ * moved away.
  */
 #include <linux/gfp.h>
 #include <linux/highmem.h>
 #include <linux/io.h>
 #include <linux/mm.h>
 #include <linux/sched/signal.h>
+#include <linux/vmalloc.h>
 
+#include "compat.h"
 #include "linux.h"
 
 #define MAX_RUN_ORDER	9	/* 2 MiB; longer runs gain nothing */
@@ -49,9 +53,17 @@ static struct page *run_alloc(unsigned int *order)
 	}
 }
 
-static int list_fill(struct page_list *l, size_t npages)
+static void pages_add(struct page_list *l, struct page *run, size_t n)
 {
-	unsigned int order = MAX_RUN_ORDER, i;
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		l->list[l->pages.npages++] = run + i;
+}
+
+static int fill_by_runs(struct page_list *l, size_t npages)
+{
+	unsigned int order = MAX_RUN_ORDER;
 	struct page *run;
 
 	while (l->pages.npages < npages) {
@@ -61,14 +73,66 @@ static int list_fill(struct page_list *l, size_t npages)
 			return -ENOMEM;
 		if (order)
 			split_page(run, order);
-		for (i = 0; i < 1u << order; i++)
-			l->list[l->pages.npages++] = run + i;
+		pages_add(l, run, (size_t)1 << order);
 		cond_resched();
 	}
 	return 0;
 }
 
-struct hwt_pages *hwt_linux_pages_alloc(void *host, size_t npages)
+/* Of the allocator's largest runs; what is beyond npages goes back. */
+static struct page *run_of_allocator(size_t npages)
+{
+	unsigned int order = get_order(npages << PAGE_SHIFT);
+	struct page *run = NULL;
+	size_t i;
+
+	if (order <= HWT_COMPAT_MAX_ORDER)
+		run = alloc_pages(GFP_BUFFER | __GFP_NORETRY, order);
+	if (!run)
+		return NULL;
+	split_page(run, order);
+	for (i = npages; i < (size_t)1 << order; i++)
+		__free_page(run + i);
+	return run;
+}
+
+/* Slow, and a kernel may be built without it. */
+static struct page *run_by_moving(size_t npages)
+{
+	hwt_compat_alloc_contig_fn alloc = (void *)hwt_linux_symbol(HWT_COMPAT_ALLOC_CONTIG);
+	struct page *run = alloc ? alloc(npages, GFP_KERNEL | __GFP_NOWARN, numa_node_id(),
+					 NULL) : NULL;
+	size_t i;
+
+	for (i = 0; run && i < npages; i++)
+		clear_highpage(run + i);
+	return run;
+}
+
+static int fill_by_one(struct page_list *l, size_t npages)
+{
+	struct page *run = run_of_allocator(npages);
+
+	if (!run)
+		run = run_by_moving(npages);
+	if (!run)
+		return -ENOMEM;
+	pages_add(l, run, npages);
+	return 0;
+}
+
+static int pages_fill(struct page_list *l, size_t npages, enum hwt_pages_how how)
+{
+	int rc = how == HWT_PAGES_CONTIGUOUS ? fill_by_one(l, npages) :
+					       fill_by_runs(l, npages);
+
+	if (rc || how != HWT_PAGES_MAPPED)
+		return rc;
+	l->pages.kva = vmap(l->list, npages, VM_MAP, PAGE_KERNEL);
+	return l->pages.kva ? 0 : -ENOMEM;
+}
+
+struct hwt_pages *hwt_linux_pages_alloc(void *host, size_t npages, enum hwt_pages_how how)
 {
 	struct page_list *l;
 
@@ -77,7 +141,7 @@ struct hwt_pages *hwt_linux_pages_alloc(void *host, size_t npages)
 	l = hwt_alloc(struct_size(l, list, npages), HWT_MAY_SLEEP);
 	if (!l)
 		return NULL;
-	if (list_fill(l, npages)) {
+	if (pages_fill(l, npages, how)) {
 		hwt_linux_pages_free(host, &l->pages);
 		return NULL;
 	}
@@ -91,6 +155,8 @@ void hwt_linux_pages_free(void *host, struct hwt_pages *pages)
 
 	if (!pages)
 		return;
+	if (pages->kva)
+		vunmap(pages->kva);
 	/* A mapping that is still there keeps its pages. */
 	for (i = 0; i < pages->npages; i++)
 		__free_page(list_of(pages)[i]);

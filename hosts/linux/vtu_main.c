@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * hwt_vtu.ko: the PT backend on the virtual trace unit of a machine under QEMU
- * (vtu/window.h, "System mode").
+ * hwt_vtu.ko: the virtual trace unit of a machine under QEMU (vtu/window.h, "System
+ * mode"), and the driver of whichever technology it is (vtu_units.c).
  *
  * The unit has no interrupt line: while it traces, a timer on its CPU looks
  * whether the interrupt was raised.  The timer starts with a doorbell that leaves
@@ -15,10 +15,9 @@
 #include <linux/percpu.h>
 #include <linux/slab.h>
 
-#include "../../backends/pt/pt_backend.h"
-#include "../../vtu/bus.h"
 #include "compat.h"
 #include "hwt_module.h"
+#include "vtu_units.h"
 
 #define LOOK_NS		(1 * NSEC_PER_MSEC)
 #define PCI_BAR_WINDOW	2
@@ -30,7 +29,8 @@ struct look_timer {
 
 struct unit {
 	struct vtu_bus		bus;
-	struct hwt_backend	pt;
+	const struct vtu_unit	*what;
+	union vtu_backend	backend;
 	struct vtu_header	*window;
 	int			cpuhp;	/* state of the hotplug callbacks */
 };
@@ -45,9 +45,7 @@ static struct vtu_block *block_of(int cpu)
 
 static bool is_tracing(const struct vtu_block *b)
 {
-	const uint64_t *ctl = (const uint64_t *)(b->regs + vtu_reg_offset_pt(MSR_RTIT_CTL));
-
-	return READ_ONCE(*ctl) & RTIT_CTL_TRACEEN;
+	return vtu_unit_traces(the_unit->what, b);
 }
 
 static enum hrtimer_restart timer_look(struct hrtimer *timer)
@@ -133,9 +131,22 @@ static void bus_init(struct unit *u)
 	machine_ops.this_cpu = bus_this_cpu;
 	u->bus.bus.ops = &machine_ops;
 	u->bus.doorbell = doorbell;
+	u->bus.kind = u->what->kind;
+	u->bus.reg_offset = u->what->offset;
+	u->bus.words = u->what->words;
 }
 
 /* ---- CPUs come and go ---- */
+
+static void turn_off(int cpu)
+{
+	const struct vtu_unit *what = the_unit->what;
+	uint32_t i;
+
+	for (i = 0; i < what->noff; i++)
+		bus_write(&the_unit->bus.bus, cpu, what->off[i].reg, what->off[i].value);
+	vtu_bus_flush(&the_unit->bus.bus, cpu);
+}
 
 /* Whoever had the unit before (a kernel before a reboot) may have left it on. */
 static int cpu_up(unsigned int cpu)
@@ -148,8 +159,7 @@ static int cpu_up(unsigned int cpu)
 	local_irq_save(flags);
 	t->irqs = READ_ONCE(b->irqs);
 	b->ring_done = b->ring_tail;
-	bus_write(&the_unit->bus.bus, cpu, MSR_RTIT_CTL, 0);
-	vtu_bus_flush(&the_unit->bus.bus, cpu);
+	turn_off(cpu);
 	hwt_module_cpu_online(cpu);
 	local_irq_restore(flags);
 	return 0;
@@ -161,8 +171,7 @@ static int cpu_down(unsigned int cpu)
 
 	local_irq_save(flags);
 	hwt_module_cpu_offline(cpu);
-	bus_write(&the_unit->bus.bus, cpu, MSR_RTIT_CTL, 0);
-	vtu_bus_flush(&the_unit->bus.bus, cpu);
+	turn_off(cpu);
 	local_irq_restore(flags);
 	hrtimer_cancel(&per_cpu_ptr(&cpu_timers, cpu)->timer);
 	return 0;
@@ -175,7 +184,7 @@ static int window_check(struct device *dev, const struct vtu_header *h, u64 size
 	if (h->magic != VTU_MAGIC)
 		return -ENODEV;	/* somebody else's shared memory */
 	if (h->version != VTU_VERSION || h->header_size != VTU_HEADER_SIZE ||
-	    h->block_size != VTU_BLOCK_SIZE || h->unit_kind != VTU_UNIT_PT ||
+	    h->block_size != VTU_BLOCK_SIZE || !vtu_unit_of_kind(h->unit_kind) ||
 	    !(h->flags & VTU_F_SYSTEM)) {
 		dev_err(dev, "window version %u, unit %u, flags %#x: not known here\n",
 			h->version, h->unit_kind, h->flags);
@@ -193,13 +202,14 @@ static int unit_start(struct unit *u)
 	int rc;
 
 	the_unit = u;
+	u->what = vtu_unit_of_kind(u->window->unit_kind);
 	bus_init(u);
 	rc = cpuhp_setup_state(CPUHP_AP_ONLINE_DYN, "hwt/vtu:online", cpu_up, cpu_down);
 	if (rc < 0)
 		goto clear;
 	u->cpuhp = rc;
-	pt_backend_init(&u->pt, &u->bus.bus);
-	rc = hwt_module_backend_register(&u->pt, THIS_MODULE);
+	u->what->init(&u->backend, &u->bus.bus);
+	rc = hwt_module_backend_register(&u->backend.be, THIS_MODULE);
 	if (!rc)
 		return 0;
 	cpuhp_remove_state(u->cpuhp);
@@ -238,7 +248,7 @@ static void vtu_remove(struct pci_dev *pdev)
 {
 	struct unit *u = pci_get_drvdata(pdev);
 
-	hwt_module_backend_unregister(&u->pt);
+	hwt_module_backend_unregister(&u->backend.be);
 	cpuhp_remove_state(u->cpuhp);
 	the_unit = NULL;
 }
@@ -259,4 +269,4 @@ static struct pci_driver vtu_driver = {
 
 module_pci_driver(vtu_driver);
 MODULE_LICENSE("Dual BSD/GPL");
-MODULE_DESCRIPTION("Intel PT backend on QEMU's virtual trace unit");
+MODULE_DESCRIPTION("Trace backends on QEMU's virtual trace unit");

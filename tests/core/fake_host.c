@@ -15,7 +15,7 @@ static void unlock(struct fake_host *h)
 	pthread_mutex_unlock(&h->lock);
 }
 
-static struct hwt_pages *pages_alloc(void *host, size_t npages)
+static struct hwt_pages *pages_alloc(void *host, size_t npages, enum hwt_pages_how how)
 {
 	struct fake_host *h = host;
 	struct hwt_pages *p;

@@ -49,7 +49,7 @@ static const struct hwt_bus_ops bus_ops = {
 	.cap = bus_cap, .buf_addr = bus_addr,
 };
 
-static struct hwt_pages *pages_alloc(void *host, size_t n)
+static struct hwt_pages *pages_alloc(void *host, size_t n, enum hwt_pages_how how)
 {
 	struct hwt_pages *p = calloc(1, sizeof(*p));
 
@@ -124,7 +124,7 @@ struct hwt_buffer *pt_world_buffer(uint64_t size)
 	b->bufsize = size;
 	b->ring = true;
 	hwt_spin_init(&b->lock);
-	b->pages = pages_alloc(NULL, size / PAGE);
+	b->pages = pages_alloc(NULL, size / PAGE, HWT_PAGES_ANY);
 	if (pt_world.be.ops->buffer_init(b))
 		abort();
 	return b;

@@ -100,7 +100,7 @@ static const struct hwt_bus_ops bus_ops = {
 	.cap = bus_cap, .buf_addr = bus_addr,
 };
 
-static struct hwt_pages *pages_alloc(void *host, size_t n)
+static struct hwt_pages *pages_alloc(void *host, size_t n, enum hwt_pages_how how)
 {
 	struct hwt_pages *p = calloc(1, sizeof(*p));
 
