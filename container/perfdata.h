@@ -134,6 +134,7 @@ enum perfdata_type {
 	PERFDATA_MMAP, PERFDATA_COMM, PERFDATA_FORK, PERFDATA_EXIT,
 	PERFDATA_ITRACE_START, PERFDATA_AUX, PERFDATA_AUXTRACE, PERFDATA_LOST,
 	PERFDATA_SWITCH, PERFDATA_TEXT_POKE,
+	PERFDATA_HW_ID,		/* what the unit of `cpu` calls itself in the trace */
 	PERFDATA_HWT,		/* our record: rec */
 	PERFDATA_SYMBOLS,	/* ours: lines of /proc/kallsyms */
 	PERFDATA_SKIPPED,	/* known or unknown, of no use here: raw_type */
@@ -159,7 +160,12 @@ struct perfdata_event {
 		} mmap;
 		struct { const char *comm; bool exec; } comm;
 		struct { uint32_t ppid, ptid; } fork;	/* and EXIT */
-		struct { uint64_t offset, size, flags; } aux;	/* PERF_AUX_FLAG_* */
+		struct {
+			uint64_t offset, size, flags;	/* PERF_AUX_FLAG_* */
+			bool truncated;
+			bool bare;	/* cs_etm: one source's own bytes, no frames */
+		} aux;
+		struct { uint64_t id; } hw;	/* HW_ID; cs_etm: PERFDATA_HW_* */
 		struct {
 			uint64_t offset, size;	/* position in its stream; bytes */
 			/* (size without perf's padding where the file tells) */
@@ -178,6 +184,10 @@ struct perfdata_event {
 		const struct hwt_rec *rec;
 	};
 };
+/* Of cs_etm (linux/coresight-pmu.h): other versions mean something else. */
+#define PERFDATA_HW_TRACE_ID	0xffull
+#define PERFDATA_HW_SINK	(0xffffffffull << 8)	/* which sink it feeds, version 0.1 */
+#define PERFDATA_HW_VERSION	(0xfull << 60)
 /*
  * 1: *ev filled; 0: the end (info.truncated_at says whether it came early);
  * -errno with ev->file_offset: cannot go on there.  EBADMSG: what is there is no

@@ -67,6 +67,8 @@ int reader_raw(struct perfdata *p, uint64_t *offset);
 /* Attributes and features; 0 or -errno (-EINVAL: damaged). */
 int reader_load_attrs(struct perfdata *p);
 int reader_load_features(struct perfdata *p);
+/* The attribute of a PMU's event; NULL: there is none. */
+const struct reader_attr *reader_attr_of_pmu(const struct perfdata *p, uint64_t pmu_type);
 void reader_auxtrace_info(struct perfdata *p, const struct perf_auxtrace_info *info);
 void reader_time_conv(struct perfdata *p, const struct perf_time_conv *conv);
 void reader_spe(struct perfdata *p, const void *payload, uint32_t n);

@@ -44,11 +44,15 @@ static void take(struct perfdata_etm *e, const uint64_t *v, const uint64_t *p, s
 
 void reader_coresight(struct perfdata *p, const uint64_t *priv, size_t n)
 {
+	const struct reader_attr *a;
 	uint64_t version, ncpus, i;
 	size_t at = CS_PRIV_COUNT, size, head;
 
 	if (n < CS_PRIV_COUNT)
 		return;
+	/* perf asks for samples' CPUs unless it traces by thread. */
+	a = reader_attr_of_pmu(p, priv[CS_PRIV_PMU_CPUS] >> 32);
+	p->info.per_cpu = a && a->sample_type & PERF_SAMPLE_CPU;
 	version = priv[CS_PRIV_VERSION];
 	ncpus = priv[CS_PRIV_PMU_CPUS] & UINT32_MAX;
 	if (ncpus > (n - at) / CS_CPU_CONFIGR)

@@ -138,6 +138,18 @@ static int parse_aux(struct perfdata *p, struct perfdata_event *ev, size_t n)
 	ev->aux.offset = a->offset;
 	ev->aux.size = a->size;
 	ev->aux.flags = a->flags;
+	ev->aux.truncated = a->flags & PERF_AUX_FLAG_TRUNCATED;
+	ev->aux.bare = (a->flags & PERF_AUX_FLAG_PMU_FORMAT_TYPE_MASK) ==
+		       PERF_AUX_FLAG_CORESIGHT_FORMAT_RAW;
+	return 1;
+}
+
+static int parse_hw_id(struct perfdata *p, struct perfdata_event *ev, size_t n)
+{
+	if (n < 16)
+		return -EBADMSG;
+	ev->type = PERFDATA_HW_ID;
+	ev->hw.id = p->record[1];
 	return 1;
 }
 
@@ -301,6 +313,7 @@ static int (*const parsers[NPARSERS])(struct perfdata *, struct perfdata_event *
 	[PERF_RECORD_SWITCH] = parse_switch,
 	[PERF_RECORD_SWITCH_CPU_WIDE] = parse_switch,
 	[PERF_RECORD_TEXT_POKE] = parse_text_poke,
+	[PERF_RECORD_AUX_OUTPUT_HW_ID] = parse_hw_id,
 	[PERF_USER_EVENT_TYPE] = parse_event_type,
 	[PERF_USER_AUXTRACE_INFO] = parse_auxtrace_info,
 	[PERF_USER_AUXTRACE] = parse_auxtrace,

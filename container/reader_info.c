@@ -296,7 +296,7 @@ static void set_time_conv(struct perfdata *p, uint64_t shift, uint64_t mult,
 	p->info.has_time_conv = true;
 }
 
-static const struct reader_attr *attr_of_pmu(const struct perfdata *p, uint64_t pmu_type)
+const struct reader_attr *reader_attr_of_pmu(const struct perfdata *p, uint64_t pmu_type)
 {
 	uint32_t i;
 
@@ -309,7 +309,7 @@ static const struct reader_attr *attr_of_pmu(const struct perfdata *p, uint64_t 
 /* IA32_RTIT_CTL as it must have been, from the attribute of the PMU's event. */
 static uint64_t ctl_of(const struct perfdata *p, uint64_t pmu_type)
 {
-	const struct reader_attr *a = attr_of_pmu(p, pmu_type);
+	const struct reader_attr *a = reader_attr_of_pmu(p, pmu_type);
 	uint64_t ctl;
 
 	if (!a)
@@ -355,7 +355,7 @@ static void pt_info(struct perfdata *p, const uint64_t *priv, size_t n)
 static void spe_info(struct perfdata *p, const uint64_t *priv, size_t n)
 {
 	const struct reader_attr *a = n > SPE_PRIV_PMU_TYPE ?
-				      attr_of_pmu(p, priv[SPE_PRIV_PMU_TYPE]) : NULL;
+				      reader_attr_of_pmu(p, priv[SPE_PRIV_PMU_TYPE]) : NULL;
 	struct arm_spe_config2 *c = &p->info.spe;
 
 	p->info.per_cpu = n > SPE_PRIV_PER_CPU && priv[SPE_PRIV_PER_CPU];

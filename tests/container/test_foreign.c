@@ -354,6 +354,7 @@ static void test_short_records(void **state)
 		{PERF_RECORD_EXIT, 16},	    {PERF_RECORD_LOST, 8},
 		{PERF_RECORD_AUX, 16},	    {PERF_RECORD_ITRACE_START, 0},
 		{PERF_RECORD_TEXT_POKE, 8}, {PERF_USER_AUXTRACE, 32},
+		{PERF_RECORD_AUX_OUTPUT_HW_ID, 0},
 	};
 	static const struct foreign_event bare = {PMU, 0, 0, 0, 1};
 	struct perfdata_event ev;
