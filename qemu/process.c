@@ -323,6 +323,8 @@ void process_quit_others(struct vcpu *v)
 	wake_waiters(v);
 	for (tries = 0; tries < QUIET_TRIES && !others_quiet(v); tries++)
 		nanosleep(&pause, NULL);
+	if (vtu.unit->settle)
+		vtu.unit->settle();
 }
 
 void process_exit(struct vcpu *v, int status)

@@ -62,6 +62,11 @@ struct unit_ops {
 	void (*skip)(struct vcpu *v, uint32_t n);
 	/* All that is pending out of the unit; and, in a hook, to memory. */
 	void (*flush)(struct vcpu *v, bool hook);
+	/*
+	 * What all units of the process gave away is in memory: the vCPUs will not come
+	 * back to see to it.  NULL: flush leaves nothing on the way.
+	 */
+	void (*settle)(void);
 	/* Its clock; never goes back. */
 	uint64_t (*clock)(const struct vcpu *v);
 	void (*set_clock)(struct vcpu *v, uint64_t time);

@@ -277,6 +277,19 @@ static void flush(struct vcpu *v, bool hook)
 		flush_sink(cs(v)->to);
 }
 
+/* Ended threads' sinks, too: what they had is in memory already. */
+static void settle(void)
+{
+	struct fabric *f;
+	uint32_t i;
+
+	for (i = 0; i < VTU_MAX_BLOCKS; i++) {
+		f = find_fabric(i);
+		if (f)
+			flush_sink(f);
+	}
+}
+
 static uint64_t get_clock(const struct vcpu *v)
 {
 	return etm_unit_clock(&cs(v)->etm);
@@ -308,6 +321,7 @@ const struct unit_ops unit_coresight = {
 	.enter = enter,
 	.skip = skip,
 	.flush = flush,
+	.settle = settle,
 	.clock = get_clock,
 	.set_clock = set_clock,
 	.insns = insns,
