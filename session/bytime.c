@@ -9,97 +9,78 @@
  * beginning.  So a process switch or a replaced mapping inside a stretch takes effect
  * at its end; what ran in between may decode with errors, never unsaid.
  */
-#include <string.h>
 #include "session_priv.h"
 
-#define TSC_MASK ((1ull << 56) - 1) /* of the packet's payload (33.4.2.11) */
+#define SCAN_BYTES 16384
 
-static bool clock_fill(struct hwt_stream *st, uint8_t *buf, size_t size, size_t *n)
+/*
+ * Up to n bytes from c->position on, over as many chunks as follow each other: how
+ * many.  *last: a hole or the end is behind them.
+ */
+static size_t clock_fill(struct hwt_stream *st, uint8_t *buf, size_t n, bool *last)
 {
 	struct stream_clock *c = &st->clock;
 	const struct stream_chunk *ch;
+	uint64_t at;
+	size_t i, done = 0, part;
 	ssize_t got;
 
 	while (c->chunk < st->nchunks &&
 	       c->position >= st->chunks[c->chunk].position + st->chunks[c->chunk].size)
 		c->chunk++;
+	*last = true;
 	if (c->chunk == st->nchunks)
-		return false;
-	ch = &st->chunks[c->chunk];
-	if (c->position < ch->position) {
-		c->position = ch->position;
-		c->synced = false;
+		return 0;
+	if (c->position < st->chunks[c->chunk].position)
+		c->position = st->chunks[c->chunk].position;
+	for (i = c->chunk; i < st->nchunks && done < n; i++) {
+		ch = &st->chunks[i];
+		at = c->position + done;
+		if (ch->position != at && done)
+			return done;
+		part = ch->position + ch->size - at < n - done
+			       ? (size_t)(ch->position + ch->size - at)
+			       : n - done;
+		got = stream_read(st, ch->data_offset + (at - ch->position), buf + done,
+				  part);
+		if (got > 0)
+			done += (size_t)got;
+		if (got < (ssize_t)part)
+			return done;
 	}
-	*n = size;
-	if (ch->position + ch->size - c->position < size)
-		*n = (size_t)(ch->position + ch->size - c->position);
-	got = session_read(st->session, ch->data_offset + (c->position - ch->position),
-			   buf, *n);
-	*n = got > 0 ? (size_t)got : 0;
-	return got > 0;
+	*last = done < n;
+	return done;
 }
 
-/* Looks through buf; true: a TSC packet, c->cut and c->tsc are set. */
-static bool clock_scan(struct stream_clock *c, const uint8_t *buf, size_t n, bool last)
+/* Moves c->cut and c->ticks to the next time in the stream. */
+static void next_time(struct hwt_stream *st)
 {
-	struct pt_packet pkt;
-	size_t at = 0, skip;
-	int len;
-
-	while (at < n) {
-		if (!c->synced) {
-			skip = pt_packet_find_psb(buf + at, n - at);
-			if (skip == n - at) {
-				/* A PSB may begin in the last bytes. */
-				at = last || n < 16 ? n : n - 15;
-				break;
-			}
-			at += skip;
-			c->synced = true;
-			memset(&c->state, 0, sizeof(c->state));
-		}
-		len = pt_packet_decode(buf + at, n - at, &c->state, &pkt);
-		if (len < 0) {
-			c->synced = false;
-			at++;
-			continue;
-		}
-		if (!len) {
-			if (last) {
-				c->synced = false;
-				at = n;
-			}
-			break;
-		}
-		if (pkt.type == PT_TSC) {
-			c->cut = c->position + at;
-			c->tsc = pkt.payload & TSC_MASK;
-			c->position += at + (size_t)len;
-			return true;
-		}
-		at += (size_t)len;
-	}
-	c->position += at;
-	return false;
-}
-
-static void next_tsc(struct hwt_stream *st)
-{
+	const struct flow_ops *flow = st->session->flow;
 	struct stream_clock *c = &st->clock;
-	uint8_t buf[16384];
-	uint64_t before;
-	size_t n;
+	uint8_t buf[SCAN_BYTES];
+	size_t n, used;
+	bool last, found;
 
-	while (clock_fill(st, buf, sizeof(buf), &n)) {
-		before = c->position;
-		if (clock_scan(c, buf, n, n < sizeof(buf)))
+	if (!c->reader && flow->times_new)
+		c->reader = flow->times_new(st);
+	while (c->reader && (n = clock_fill(st, buf, sizeof(buf), &last))) {
+		found = flow->times_scan(c->reader, c->position, buf, n, last, &used,
+					 &c->cut, &c->ticks);
+		/* It waits for nothing that long. */
+		c->position += found || used ? used : n;
+		if (found)
 			return;
-		if (c->position == before)
-			c->position += n;
 	}
 	c->ended = true;
 	c->cut = UINT64_MAX;
-	c->tsc = UINT64_MAX;
+	c->ticks = UINT64_MAX;
+}
+
+void bytime_free(struct hwt_stream *st)
+{
+	if (st->clock.reader)
+		st->session->flow->times_free(st->clock.reader);
+	st->clock = (struct stream_clock){};
 }
 
 struct image_space *bytime_cpu(struct hwt_stream *st, uint64_t time)
@@ -127,16 +108,16 @@ uint64_t bytime_cut(struct hwt_stream *st, uint64_t changes, struct image_moment
 		return UINT64_MAX;
 	}
 	while (c->cut <= st->position && !c->ended) {
-		c->begin = c->tsc;
+		c->begin = c->ticks;
 		/* Nothing changes any more: no need to look at packets. */
 		if (c->begin >= changes) {
 			c->ended = true;
-			c->cut = c->tsc = UINT64_MAX;
+			c->cut = c->ticks = UINT64_MAX;
 		} else {
-			next_tsc(st);
+			next_time(st);
 		}
 	}
 	*begin = (struct image_moment){0, c->begin};
-	*end = (struct image_moment){0, c->tsc};
+	*end = (struct image_moment){0, c->ticks};
 	return c->cut;
 }

@@ -5,15 +5,24 @@
 
 #include "../decode/event.h"
 
+struct hwt_session;
 struct hwt_stream;
 struct hwt_packet;
-
-struct flow_range {
-	uint64_t first, last;		/* both belong to it */
-};
+struct perfdata_event;
+struct perfdata_info;
+struct filter_range;
 
 struct flow_ops {
-	const char *backend;		/* as recordings name it */
+	const char *backend; /* as recordings name it */
+	/* What a perf.data file lacks to be decoded, in words, or NULL.  NULL: nothing. */
+	const char *(*lacks)(const struct perfdata_info *info);
+	/*
+	 * Once all of a perf.data file was read: what it says of its units, and which
+	 * streams are in its buffers.  0, -errno.  NULL: a buffer is a stream.
+	 */
+	int (*index)(struct hwt_session *s);
+	/* PERFDATA_HW_ID came.  0, -EINVAL, -ENOMEM. */
+	int (*unit_id)(struct hwt_session *s, const struct perfdata_event *ev);
 	/* A decoder for st; code by `code`.  NULL: no memory, or see `refusal`. */
 	void *(*new)(struct hwt_stream *st, trace_code_fn code, void *code_ctx);
 	/* As pt_decoder's functions of these names (decode/pt/pt_decoder.h). */
@@ -24,8 +33,22 @@ struct flow_ops {
 	int (*next)(void *d, struct trace_event *ev, int max);
 	void (*invalidate)(void *d, uint64_t addr, uint64_t len);
 	uint32_t (*nblocks)(const void *d);
-	/* The filter ranges that the unit had, at most PT_MAX_RANGES; NULL: no use. */
-	void (*set_ranges)(void *d, const struct flow_range *range, uint32_t n);
+	/*
+	 * Where the unit's filter is: more ranges than a unit has, if they are those
+	 * of several times.  NULL: no use.
+	 */
+	void (*set_ranges)(void *d, const struct filter_range *range, size_t n);
+	/*
+	 * Times, read ahead of the decoder.  scan: takes n bytes that are at `position`
+	 * in the stream, up to and with the first time; of how many it is done (*used;
+	 * a cut packet waits, unless these are the `last` before a hole or the end).
+	 * true: one was found; a cut at *at is where it begins to hold.  What is not
+	 * behind the bytes before is behind a hole.  new: NULL: none can be told.
+	 */
+	void *(*times_new)(struct hwt_stream *st);
+	void (*times_free)(void *t);
+	bool (*times_scan)(void *t, uint64_t position, const uint8_t *bytes, size_t n,
+			   bool last, size_t *used, uint64_t *at, uint64_t *ticks);
 	/* hwt_stream_packets for a stream of this kind. */
 	int (*packets)(struct hwt_stream *st,
 		       int (*fn)(void *ctx, const struct hwt_packet *packet), void *ctx);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* ETM streams: a trace source's decoder, and its packets. */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include "../decode/etm/etm_packet.h"
+#include "../hw/coresight.h"
 #include "packets.h"
 #include "session_priv.h"
 
@@ -51,6 +53,74 @@ static void flow_invalidate(void *d, uint64_t addr, uint64_t len)
 static uint32_t flow_nblocks(const void *d)
 {
 	return etm_decoder_nblocks(d);
+}
+
+struct times {
+	struct hwt_stream *st;
+	struct etm_packets *packets;
+	uint64_t next; /* position behind what was scanned */
+	uint64_t at, ticks;
+	bool found;
+};
+
+static void on_time(void *ctx, uint64_t offset, uint64_t ticks)
+{
+	struct times *t = ctx;
+
+	t->found = true;
+	t->at = offset;
+	t->ticks = ticks;
+}
+
+static void *times_new(struct hwt_stream *st)
+{
+	struct times *t = calloc(1, sizeof(*t));
+
+	if (t)
+		t->st = st;
+	return t;
+}
+
+static void times_free(void *ctx)
+{
+	struct times *t = ctx;
+
+	etm_packets_free(t->packets);
+	free(t);
+}
+
+static bool times_begin(struct times *t, uint64_t position)
+{
+	if (t->packets && position == t->next)
+		return true;
+	etm_packets_free(t->packets);
+	t->packets = etm_packets_new_times(&t->st->etm, t->st->formatted, position,
+					   on_time, t);
+	return t->packets != NULL;
+}
+
+/*
+ * Timestamps.  In frames a cut is where the frame begins that has the packet's
+ * first byte: of a part of one the decoder makes nothing.
+ */
+static bool times_scan(void *ctx, uint64_t position, const uint8_t *bytes, size_t n,
+		       bool last, size_t *used, uint64_t *at, uint64_t *ticks)
+{
+	struct times *t = ctx;
+	size_t part;
+
+	*used = n;
+	if (!times_begin(t, position))
+		return false;
+	t->found = false;
+	for (*used = 0; *used < n && !t->found; *used += part) {
+		part = n - *used < CS_FRAME ? n - *used : CS_FRAME;
+		etm_packets_feed(t->packets, bytes + *used, part);
+	}
+	t->next = position + *used;
+	*at = t->at - (t->st->formatted ? t->at % CS_FRAME : 0);
+	*ticks = t->ticks;
+	return t->found;
 }
 
 struct listing {
@@ -121,8 +191,16 @@ static int flow_packets(struct hwt_stream *st,
 	return l.err ? l.err : ret;
 }
 
+static const char *lacks(const struct perfdata_info *info)
+{
+	return info->netm ? NULL : "describes no trace unit that is decoded (ETMv4, ETE)";
+}
+
 const struct flow_ops flow_etm = {
 	.backend = "coresight",
+	.lacks = lacks,
+	.index = index_etm,
+	.unit_id = index_etm_id,
 	.new = flow_new,
 	.free = flow_free,
 	.feed = flow_feed,
@@ -131,5 +209,8 @@ const struct flow_ops flow_etm = {
 	.next = flow_next,
 	.invalidate = flow_invalidate,
 	.nblocks = flow_nblocks,
+	.times_new = times_new,
+	.times_free = times_free,
+	.times_scan = times_scan,
 	.packets = flow_packets,
 };

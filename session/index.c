@@ -133,8 +133,10 @@ static void index_aux(struct hwt_session *s, const struct perfdata_event *ev)
 	struct hwt_stream *st =
 		per_cpu ? idmap_get(&s->cpus, ev->cpu) : idmap_get(&s->tids, ev->tid);
 
-	if (st && ev->aux.flags & 0x01) /* PERF_AUX_FLAG_TRUNCATED */
-		st->aux_truncated++;
+	if (!st)
+		return;
+	st->aux_truncated += ev->aux.truncated;
+	st->bare |= ev->aux.bare;
 }
 
 static void note_time(struct hwt_session *s, uint64_t ticks)
@@ -214,9 +216,29 @@ static void sum_up(struct hwt_stream *st)
 	st->info.gaps = st->session->info.ours ? st->full_stops : st->aux_truncated;
 }
 
-static void finish_index(struct hwt_session *s)
+/* perf names every thread of the system; those without trace are none of ours. */
+static void drop_empty(struct hwt_session *s)
 {
 	size_t i, n = 0;
+
+	for (i = 0; i < s->nstreams; i++) {
+		struct hwt_stream *st = s->streams[i];
+
+		if (st->nchunks || s->info.ours) {
+			s->streams[n++] = st;
+			continue;
+		}
+		free(st->switches);
+		free(st->cpus);
+		free(st);
+	}
+	s->nstreams = n;
+}
+
+static int finish_index(struct hwt_session *s)
+{
+	int ret = 0;
+	size_t i;
 
 	for (i = 0; i < s->nstreams; i++) {
 		struct hwt_stream *st = s->streams[i];
@@ -227,21 +249,15 @@ static void finish_index(struct hwt_session *s)
 			st->process = idmap_get(&s->pids, st->info.pid == UINT32_MAX
 								  ? st->info.tid
 								  : st->info.pid);
-		/* perf names every thread of the system; those without trace are none of
-		 * ours. */
-		if (st->nchunks || s->info.ours) {
-			s->streams[n++] = st;
-			continue;
-		}
-		free(st->switches);
-		free(st->cpus);
-		free(st);
 	}
-	s->nstreams = n;
+	if (s->flow && s->flow->index)
+		ret = s->flow->index(s);
+	drop_empty(s);
 	idmap_free(&s->tids);
 	idmap_free(&s->queues);
 	idmap_free(&s->cpus);
 	idmap_free(&s->pids);
+	return ret;
 }
 
 int index_file(struct hwt_session *s)
@@ -280,6 +296,6 @@ int index_file(struct hwt_session *s)
 	}
 	if (!s->info.truncated_at)
 		s->info.truncated_at = perfdata_info(s->file)->truncated_at;
-	finish_index(s);
-	return ret;
+	n = finish_index(s);
+	return ret ? ret : n;
 }

@@ -159,6 +159,8 @@ int index_perf(struct hwt_session *s, const struct perfdata_event *ev)
 		return on_start(s, ev);
 	case PERFDATA_SWITCH:
 		return on_cpu(s, ev);
+	case PERFDATA_HW_ID:
+		return s->flow && s->flow->unit_id ? s->flow->unit_id(s, ev) : 0;
 	default:
 		return 0;
 	}

@@ -7,7 +7,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "../hw/pt.h"
 #include "../hw/spe.h"
 #include "session_priv.h"
 
@@ -147,13 +146,6 @@ static void take_info(struct hwt_session *s)
 	s->by_time = i->ours && i->host && strcmp(i->host, "kernel") == 0;
 	s->info.complete = i->complete;
 	s->info.rtit_ctl = i->rtit_ctl;
-	s->config.tsc_ratio_den = i->tsc_ratio_den;
-	s->config.tsc_ratio_num = i->tsc_ratio_num;
-	s->config.mtc_freq = i->mtc_freq;
-	s->config.nominal_ratio = i->nominal_ratio;
-	s->config.mtc_enabled = i->rtit_ctl & RTIT_CTL_MTCEN;
-	s->config.cyc_enabled = i->rtit_ctl & RTIT_CTL_CYCEN;
-	s->config.no_compression = i->rtit_ctl & RTIT_CTL_DISRETC;
 }
 
 /* What is not known of a foreign file stays 0. */
@@ -201,6 +193,27 @@ static int folder_open(struct hwt_session *s, const char *path, char **error)
 	return -ENOTSUP;
 }
 
+/* false: *error says why not. */
+static bool can_decode(const struct hwt_session *s, const char *path, char **error)
+{
+	const char *lacks;
+	int n;
+
+	if (!s->flow) {
+		n = asprintf(error, "%s: holds %s%s; that is not decoded here", path,
+			     s->info.backend ? "a trace of " : "no hardware trace",
+			     s->info.backend ? s->info.backend : "");
+	} else {
+		lacks = s->flow->lacks ? s->flow->lacks(perfdata_info(s->file)) : NULL;
+		if (!lacks)
+			return true;
+		n = asprintf(error, "%s: %s", path, lacks);
+	}
+	if (n < 0)
+		*error = NULL;
+	return false;
+}
+
 static int recording_open(struct hwt_session *s, const struct hwt_session_options *o,
 			  char **error)
 {
@@ -223,13 +236,8 @@ static int recording_open(struct hwt_session *s, const struct hwt_session_option
 		take_spe(s);
 	else
 		s->flow = flow_find(s->info.backend);
-	if (!s->samples && !s->flow) {
-		if (asprintf(error, "%s: holds %s%s; that is not decoded here", o->path,
-			     s->info.backend ? "a trace of " : "no hardware trace",
-			     s->info.backend ? s->info.backend : "") < 0)
-			*error = NULL;
+	if (!s->samples && !can_decode(s, o->path, error))
 		return -ENOTSUP;
-	}
 	ret = index_file(s);
 	return ret ? ret : take_filters(s);
 }
@@ -303,6 +311,7 @@ void hwt_session_close(struct hwt_session *s)
 		image_space_free(e->space);
 		free(e);
 	}
+	free(s->etm);
 	idmap_free(&s->pids);
 	idmap_free(&s->tids);
 	idmap_free(&s->queues);

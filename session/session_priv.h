@@ -5,8 +5,6 @@
 
 #include <sys/types.h>
 #include "../container/perfdata.h"
-#include "../decode/pt/pt_decoder.h"
-#include "../decode/pt/pt_packet.h"
 #include "../decode/etm/etm_decoder.h"
 #include "../decode/spe/spe_decoder.h"
 #include "filter.h"
@@ -47,14 +45,21 @@ struct stream_chunk {
 	uint64_t	data_offset;	/* in the file */
 };
 
-/* Finds TSC packets ahead of the decoder (where time is the order). */
+/* Finds times ahead of the decoder (where time is the order). */
 struct stream_clock {
 	uint64_t	position;	/* of what is looked at next */
-	uint64_t	cut, tsc;	/* the last one found: its position and value */
+	uint64_t	cut, ticks;	/* the last one found: its position and value */
 	uint64_t	begin;		/* value of the one before */
 	size_t		chunk;
-	struct pt_packet_state state;
-	bool		synced, ended;
+	void		*reader;	/* the flow's; NULL: not begun */
+	bool		ended;
+};
+
+/* CoreSight: a trace unit, as the recording describes it. */
+struct session_etm {
+	uint32_t	cpu;
+	uint32_t	sink;		/* that it feeds; 0: not known */
+	struct etm_source source;
 };
 
 struct hwt_stream {
@@ -74,6 +79,7 @@ struct hwt_stream {
 	int		fd;		/* where its bytes are; -1: in the session's file */
 	struct etm_source etm;		/* CoreSight: whose trace it is */
 	bool		formatted;	/* in frames, with that of others */
+	bool		bare;		/* its buffer is without frames (TRBE) */
 
 	/* Decoding; NULL decoder: not begun. */
 	void		*decoder;	/* of the session's flow */
@@ -110,7 +116,8 @@ struct hwt_session {
 	void		*warn_ctx;
 	size_t		feed_max;	/* bytes fed at once */
 	const struct flow_ops *flow;	/* how its trace is decoded; NULL: samples */
-	struct pt_decoder_config config;
+	struct session_etm *etm;	/* CoreSight: netm units, from index on */
+	size_t		netm;
 	bool		samples;	/* of SPE: hwt_stream_samples instead of events */
 	uint32_t	align;		/* of SPE records, bytes; 0: not known */
 	struct filter	traced, shown;	/* by the unit; of that, what was asked for */
@@ -163,6 +170,13 @@ int stream_start(struct hwt_stream *st);
  */
 ssize_t stream_bytes(struct hwt_stream *st, uint64_t *lost);
 
+/*
+ * index_etm.c: flow_ops.index of CoreSight; a record that says what a unit's trace ID
+ * is; streams of a buffer, one a unit that has trace in it.
+ */
+int index_etm(struct hwt_session *s);
+int index_etm_id(struct hwt_session *s, const struct perfdata_event *ev);
+
 /* packets.c: flow_ops.packets of Intel PT. */
 int pt_stream_packets(struct hwt_stream *st,
 		      int (*fn)(void *ctx, const struct hwt_packet *packet), void *ctx);
@@ -183,6 +197,8 @@ struct image_space *index_kernel_space(struct hwt_session *s);
  */
 uint64_t bytime_cut(struct hwt_stream *st, uint64_t changes, struct image_moment *begin,
 		    struct image_moment *end);
+/* Looks from the stream's first byte on again; frees what it had. */
+void bytime_free(struct hwt_stream *st);
 /* Whose code a CPU runs at `time`, and when that changes last. */
 struct image_space *bytime_cpu(struct hwt_stream *st, uint64_t time);
 uint64_t bytime_cpu_changes(const struct hwt_stream *st);

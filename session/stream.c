@@ -32,7 +32,7 @@ int stream_start(struct hwt_stream *st)
 	st->chunk = st->next_switch = st->next_cpu = 0;
 	st->finished = false;
 	st->programs = 0;
-	st->clock = (struct stream_clock){};
+	bytime_free(st);
 	return 0;
 }
 
@@ -53,6 +53,7 @@ void hwt_stream_close(struct hwt_stream *st)
 {
 	if (st->decoder)
 		st->session->flow->free(st->decoder);
+	bytime_free(st);
 	spe_decoder_free(st->samples);
 	st->samples = NULL;
 	image_view_free(st->view);
@@ -132,21 +133,14 @@ static void place(struct hwt_stream *st, const struct filter *f, struct filter_r
 /* Where the session's filters are, after the views have moved. 0, -ENOMEM. */
 static int place_filters(struct hwt_stream *st)
 {
-	struct flow_range range[PT_MAX_RANGES];
 	struct filter_ranges traced = {};
-	size_t i, n;
 
 	if (!st->decoder || (!st->session->traced.n && !st->session->shown.n))
 		return 0;
 	place(st, &st->session->shown, &st->shown);
 	place(st, &st->session->traced, &traced);
-	/* More than a unit has: of several times.  None is better than some. */
-	n = traced.n <= PT_MAX_RANGES ? traced.n : 0;
-	for (i = 0; i < n; i++)
-		range[i] = (struct flow_range){traced.range[i].first,
-					       traced.range[i].last};
-	if (st->session->flow && st->session->flow->set_ranges)
-		st->session->flow->set_ranges(st->decoder, range, (uint32_t)n);
+	if (st->session->flow->set_ranges)
+		st->session->flow->set_ranges(st->decoder, traced.range, traced.n);
 	free(traced.range);
 	return traced.failed || st->shown.failed ? -ENOMEM : 0;
 }

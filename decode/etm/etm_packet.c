@@ -13,6 +13,7 @@ struct etm_packets {
 	struct etm_frames frames;
 	uint64_t offset;
 	void (*packet)(void *ctx, const struct etm_packet *p);
+	void (*time)(void *ctx, uint64_t offset, uint64_t ticks);
 	void *ctx;
 };
 
@@ -40,10 +41,20 @@ static void monitor(const void *ctx, const ocsd_datapath_op_t op,
 	p->packet(p->ctx, &out);
 }
 
-struct etm_packets *etm_packets_new(const struct etm_source *source, bool formatted,
-				    uint64_t offset,
-				    void (*packet)(void *ctx, const struct etm_packet *p),
-				    void *ctx)
+static void monitor_times(const void *ctx, const ocsd_datapath_op_t op,
+			  const ocsd_trc_index_t index, const void *packet,
+			  const uint32_t size, const uint8_t *bytes)
+{
+	const struct etm_packets *p = ctx;
+	const ocsd_etmv4_i_pkt *ep = packet;
+
+	/* 0: the unit has none to give. */
+	if (op == OCSD_OP_DATA && ep->type == ETM4_PKT_I_TIMESTAMP && ep->ts.timestamp)
+		p->time(p->ctx, index, ep->ts.timestamp);
+}
+
+static struct etm_packets *packets_new(const struct etm_source *source, bool formatted,
+				       uint64_t offset, FnDefPktDataMon fn)
 {
 	struct etm_packets *p = calloc(1, sizeof(*p));
 	unsigned char id = 0;
@@ -53,16 +64,43 @@ struct etm_packets *etm_packets_new(const struct etm_source *source, bool format
 	p->source = *source;
 	p->formatted = formatted;
 	p->offset = offset;
-	p->packet = packet;
-	p->ctx = ctx;
 	etm_frames_init(&p->frames, offset);
 	p->tree = ocsd_create_dcd_tree(OCSD_TRC_SRC_SINGLE, 0);
 	if (p->tree == C_API_INVALID_TREE_HANDLE ||
 	    etm_create(p->tree, source, OCSD_CREATE_FLG_PACKET_PROC, &id) ||
-	    ocsd_dt_attach_packet_callback(p->tree, id, OCSD_C_API_CB_PKT_MON, monitor,
-					   p) != OCSD_OK) {
+	    ocsd_dt_attach_packet_callback(p->tree, id, OCSD_C_API_CB_PKT_MON, fn, p) !=
+		    OCSD_OK) {
 		etm_packets_free(p);
 		return NULL;
+	}
+	return p;
+}
+
+struct etm_packets *etm_packets_new(const struct etm_source *source, bool formatted,
+				    uint64_t offset,
+				    void (*packet)(void *ctx, const struct etm_packet *p),
+				    void *ctx)
+{
+	struct etm_packets *p = packets_new(source, formatted, offset, monitor);
+
+	if (p) {
+		p->packet = packet;
+		p->ctx = ctx;
+	}
+	return p;
+}
+
+struct etm_packets *etm_packets_new_times(const struct etm_source *source, bool formatted,
+					  uint64_t offset,
+					  void (*time)(void *ctx, uint64_t offset,
+						       uint64_t ticks),
+					  void *ctx)
+{
+	struct etm_packets *p = packets_new(source, formatted, offset, monitor_times);
+
+	if (p) {
+		p->time = time;
+		p->ctx = ctx;
 	}
 	return p;
 }

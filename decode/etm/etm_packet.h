@@ -23,6 +23,12 @@ struct etm_packets *etm_packets_new(const struct etm_source *source, bool format
 				    uint64_t offset,
 				    void (*packet)(void *ctx, const struct etm_packet *p),
 				    void *ctx);
+/* The same, told of timestamps alone: offset of the packet, the time that it makes. */
+struct etm_packets *etm_packets_new_times(const struct etm_source *source, bool formatted,
+					  uint64_t offset,
+					  void (*time)(void *ctx, uint64_t offset,
+						       uint64_t ticks),
+					  void *ctx);
 void etm_packets_free(struct etm_packets *p);
 void etm_packets_feed(struct etm_packets *p, const uint8_t *bytes, size_t n);
 /* A packet that is not complete is told as bad. */

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * CoreSight: a buffer is a sink's, and holds the trace of all units that feed it; each
+ * that is in there is a stream.  A thread that ran on several CPUs has one for each.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "../decode/etm/etm_frames.h"
+#include "session_priv.h"
+
+#define SCAN_BYTES (64u << 10)
+
+static void take_source(struct session_etm *to, const struct perfdata_etm *e)
+{
+	to->cpu = e->cpu;
+	to->source = (struct etm_source){
+		.configr = e->configr,
+		.traceidr = e->traceidr,
+		.idr = {[0] = e->idr0, [1] = e->idr1, [2] = e->idr2, [8] = e->idr8},
+		.devarch = e->devarch,
+		.ete = e->ete,
+	};
+}
+
+/* The recording's units, from its head. 0, -ENOMEM. */
+static int take_units(struct hwt_session *s)
+{
+	const struct perfdata_info *info = perfdata_info(s->file);
+	uint32_t i;
+
+	if (s->etm)
+		return 0;
+	s->etm = calloc(info->netm + 1, sizeof(*s->etm));
+	if (!s->etm)
+		return -ENOMEM;
+	for (i = 0; i < info->netm; i++)
+		take_source(&s->etm[i], &info->etm[i]);
+	s->netm = info->netm;
+	return 0;
+}
+
+static struct session_etm *unit_of_cpu(struct hwt_session *s, uint32_t cpu)
+{
+	size_t i;
+
+	for (i = 0; i < s->netm; i++)
+		if (s->etm[i].cpu == cpu)
+			return &s->etm[i];
+	return NULL;
+}
+
+int index_etm_id(struct hwt_session *s, const struct perfdata_event *ev)
+{
+	struct session_etm *e;
+
+	if (take_units(s))
+		return -ENOMEM;
+	e = unit_of_cpu(s, ev->cpu);
+	if (!e || ev->hw.id & PERFDATA_HW_VERSION)
+		return -EINVAL;
+	e->source.traceidr = (uint32_t)(ev->hw.id & PERFDATA_HW_TRACE_ID);
+	e->sink = (uint32_t)((ev->hw.id & PERFDATA_HW_SINK) / (PERFDATA_HW_TRACE_ID + 1));
+	return 0;
+}
+
+/* Which trace IDs a buffer's frames have. 0, -errno. */
+static int scan(struct hwt_stream *st, struct etm_frames *frames)
+{
+	struct etm_segment seg[ETM_FRAME_SEGMENTS];
+	uint8_t *buf = malloc(SCAN_BYTES);
+	uint64_t position, end;
+	ssize_t got = 0;
+	size_t i, at, n;
+
+	if (!buf)
+		return -ENOMEM;
+	etm_frames_init(frames, 0);
+	for (i = 0; i < st->nchunks && got >= 0; i++) {
+		const struct stream_chunk *c = &st->chunks[i];
+
+		if (c->position != frames->offset + frames->fill)
+			etm_frames_reset(frames, c->position);
+		end = c->position + c->size;
+		for (position = c->position; position < end; position += (uint64_t)got) {
+			n = end - position < SCAN_BYTES ? (size_t)(end - position)
+							: SCAN_BYTES;
+			got = stream_read(st, c->data_offset + (position - c->position),
+					  buf, n);
+			if (got <= 0)
+				break;
+			for (at = 0; at < (size_t)got; at += n) {
+				n = (size_t)got - at;
+				etm_frames_take(frames, ETM_FRAME_NO_ID, buf + at, &n,
+						seg);
+			}
+		}
+	}
+	free(buf);
+	return got < 0 ? (int)got : 0;
+}
+
+static int copy_array(void **to, const void *from, size_t n, size_t size)
+{
+	*to = n ? calloc(n, size) : NULL;
+	if (n && !*to)
+		return -ENOMEM;
+	if (n)
+		memcpy(*to, from, n * size);
+	return 0;
+}
+
+/* Another stream of st's buffer, by that unit. */
+static int add_unit(struct hwt_stream *st, const struct session_etm *e)
+{
+	struct hwt_session *s = st->session;
+	bool by_cpu = st->info.cpu >= 0;
+	struct hwt_stream *to, *cpu = st;
+	size_t i;
+
+	for (i = 0; by_cpu && i < s->nstreams; i++)
+		if (s->streams[i]->info.cpu == (int32_t)e->cpu)
+			cpu = s->streams[i];
+	to = index_add_stream(s, st->info.pid, st->info.tid,
+			      by_cpu ? (int32_t)e->cpu : -1);
+	if (!to ||
+	    copy_array((void **)&to->chunks, st->chunks, st->nchunks,
+		       sizeof(*to->chunks)) ||
+	    copy_array((void **)&to->cpus, cpu->cpus, cpu->ncpus, sizeof(*to->cpus)))
+		return -ENOMEM;
+	to->nchunks = to->chunks_room = st->nchunks;
+	to->ncpus = to->cpus_room = cpu->ncpus;
+	memcpy(to->name, st->name, sizeof(to->name));
+	to->info.bytes = st->info.bytes;
+	to->info.lost = st->info.lost;
+	to->info.gaps = st->info.gaps;
+	to->info.exited = st->info.exited;
+	to->info.status = st->info.status;
+	to->process = st->process;
+	to->etm = e->source;
+	to->formatted = true;
+	return 0;
+}
+
+/* Of the units that may have trace in st's buffer those that have. */
+static int split(struct hwt_stream *st)
+{
+	struct hwt_session *s = st->session;
+	const struct session_etm *own, *first = NULL;
+	struct etm_frames frames;
+	uint32_t id, sink;
+	size_t i;
+	int ret;
+
+	own = st->info.cpu >= 0 ? unit_of_cpu(s, (uint32_t)st->info.cpu) : NULL;
+	sink = own ? own->sink : 0;
+	st->formatted = !st->bare;
+	if (s->netm == 1 || st->bare) {
+		st->etm = own ? own->source : s->etm[0].source;
+		return 0;
+	}
+	ret = scan(st, &frames);
+	for (i = 0; i < s->netm && !ret; i++) {
+		id = s->etm[i].source.traceidr & TRCTRACEIDR_MASK;
+		if (!frames.seen[id] || s->etm[i].sink != sink)
+			continue;
+		frames.seen[id] = false;
+		if (first)
+			ret = add_unit(st, &s->etm[i]);
+		else
+			first = &s->etm[i];
+	}
+	for (id = CS_ID_FIRST; id <= CS_ID_LAST; id++)
+		if (frames.seen[id] && !ret)
+			session_warn(s,
+				     "trace of source 0x%x is in the recording, which "
+				     "does not describe it; it is left out",
+				     id);
+	st->etm = first ? first->source : s->etm[0].source;
+	if (first && st->info.cpu >= 0)
+		st->info.cpu = (int32_t)first->cpu;
+	return ret;
+}
+
+int index_etm(struct hwt_session *s)
+{
+	size_t i, n = s->nstreams;
+	int ret = take_units(s);
+
+	if (!ret && !s->netm)
+		return -EBADMSG;
+	/* Those that are added are done. */
+	for (i = 0; i < n && !ret; i++)
+		ret = s->streams[i]->nchunks ? split(s->streams[i]) : 0;
+	return ret;
+}

@@ -1,0 +1,88 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""Exact flow of AArch64 programs by CoreSight: as flow.py has it for Intel PT.
+
+usage: coresight.py HWT FLOW_CHECK GUESTS CASE [CONFIGURATION]
+What hwt decodes of a recording equals the unit's independent log, thread by thread,
+and the commands that list flow make something of it.
+"""
+import json
+import os
+import sys
+
+import lib
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "behaviour"))
+from checks import Checks, run  # noqa: E402
+
+CONFIGURATIONS = {
+    "default": [],
+    "no-return-stack": ["--no-retcomp"],
+    "cycles": ["--cyc=4"],
+    "no-time": ["--no-tsc"],
+    "often": ["--psb", "0", "--cyc=4", "--no-retcomp"],
+    "small": ["-b", "8K"],
+}
+
+
+def cases(guests):
+    """By name: argv, record options, exit status, threads."""
+    def guest(name):
+        return os.path.join(guests, "a64_" + name)
+
+    libraries = [guest("lib_a"), guest("lib_b")]
+    return {
+        "flow": ([guest("flow")], [], 0, 1),
+        "flow-thread": ([guest("flow"), "thread"], [], 0, 2),
+        "outcome": ([guest("outcome")], [], 0, 1),
+        "exceptions": ([guest("exceptions")], [], 0, 1),
+        "big": ([guest("big")], [], 0, 2),
+        "threads": ([guest("threads")], [], 0, 25),
+        "threads-static": ([guest("threads-static")], [], 0, 25),
+        "many-threads": ([guest("threads"), "150"], [], 0, 151),
+        "signals": ([guest("signals")], [], 0, 1),
+        "signals-static": ([guest("signals-static")], [], 0, 1),
+        "dlopen": ([guest("dlopen"), *libraries], [], 0, 1),
+        "trampoline": ([guest("trampoline")], [], 0, 1),
+        "processes": ([guest("processes")], ["--follow"], 42, 6),
+        "recursion": ([guest("crash"), "recurse"], [], 128 + 11, 1),
+    }
+
+
+def check_commands(checks, hwt, data, threads):
+    """The commands say the same of it, and find nothing amiss."""
+    info = run([hwt, "info", "-i", data, "--json"])
+    checks.that("info", info.returncode == 0, info.stderr)
+    told = json.loads(info.stdout)
+    checks.equal("info: backend", told["recording"]["backend"], "coresight")
+    checks.equal("info: threads", len(told["threads"]), threads)
+    checks.equal("info: verdict", told["summary"]["verdict"], "complete")
+    executed = told["summary"]["instructions"]
+    report = run([hwt, "report", "-i", data, "--json"])
+    checks.that("report", report.returncode == 0, report.stderr)
+    checks.equal("report: all instructions",
+                 sum(f["self"] for f in json.loads(report.stdout)["functions"]), executed)
+    for command in ("script", "calls", "dump"):
+        done = run([hwt, command, "-i", data, "--json"], timeout=300)
+        checks.that(command, done.returncode == 0 and done.stdout, done.stderr)
+        for line in done.stdout.splitlines():
+            json.loads(line)
+
+
+def main():
+    hwt, tool, guests, name, *configuration = sys.argv[1:]
+    lib.need("qemu-aarch64")
+    argv, options, status, threads = cases(guests)[name]
+    options = options + CONFIGURATIONS[configuration[0] if configuration else "default"]
+    checks = Checks()
+    with lib.Recording(hwt, argv, ["-c", "coresight", *options]) as recording:
+        errors = recording.result.stderr.decode(errors="replace")
+        checks.equal("exit status", recording.result.returncode, status)
+        checks.that("flow", lib.flow_check(tool, recording), errors)
+        if not configuration:
+            check_commands(checks, hwt, recording.data, threads)
+    checks.finish()
+
+
+if __name__ == "__main__":
+    main()
