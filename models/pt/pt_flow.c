@@ -397,6 +397,8 @@ void pt_enable(struct pt_unit *u)
 		u->cyc_threshold = 1ull << (u->cyc_threshold - 1);
 	u->cyc_stamp = u->insns;
 	u->full_ip = true;
+	/* Somebody else's trace may have had the last one (33.4.2.8). */
+	u->mode_sent = false;
 	u->tnt = PT_TNT_EMPTY;
 	context_update(u);
 	pt_filters_changed(u);

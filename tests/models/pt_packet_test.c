@@ -318,7 +318,7 @@ static const struct row rows[] = {
 	{"PSB+ without BranchEn", ~(RTIT_CTL_USER | RTIT_CTL_TSCEN), {0},
 	 {{JMPI, BASE}, {FAR, KERNEL, 0}}, PSB16 "1900000000000000 " CBR10 PSBEND, true},
 	{"restart without PSB", 0, {0}, {{BREAK}, {STOP}, {RESUME}, {START}},
-	 "3d 0010 01 0203 0a00 71 001040000000"},
+	 "3d 0010 01 0203 0a00 9901 71 001040000000"},
 };
 
 static size_t unhex(const char *p, uint8_t *out)
