@@ -80,7 +80,8 @@ int hwt_stream_chunk(struct hwt_stream *st, const uint8_t **bytes, size_t *n,
 
 /*
  * Whose code a stream runs, for other decoders of the same bytes: from
- * `position` on it is what `space` was at `at`.  Recordings of our own only.
+ * `position` on it is what `space` was at `at`.  Recordings of our own only; on a
+ * kernel, where time is the order, code goes on changing with the stream's TSCs.
  * 1: *out is the index-th change; 0: there are no more.
  */
 struct hwt_code_switch {

@@ -413,6 +413,11 @@ int hwt_stream_chunk(struct hwt_stream *st, const uint8_t **bytes, size_t *n,
 int hwt_stream_code_switch(const struct hwt_stream *st, size_t index,
 			   struct hwt_code_switch *out)
 {
+	/* A CPU of ours runs the kernel's code, from the beginning. */
+	if (st->info.cpu >= 0 && st->session->kernel && !index) {
+		*out = (struct hwt_code_switch){.space = st->session->kernel};
+		return 1;
+	}
 	if (index >= st->nswitches)
 		return 0;
 	*out = st->switches[index];

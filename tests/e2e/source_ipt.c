@@ -2,7 +2,7 @@
 /*
  * Addresses by libipt on the same bytes.  Code comes by callback from the view
  * of the moment; the moment changes at the positions where the recording says
- * that a thread went on under new code.
+ * that a thread went on under new code, and on a kernel with time.
  */
 #include "source.h"
 
@@ -15,13 +15,22 @@
 
 #define MAX_BLOCK	4096
 
+/* Where tracing is turned on, and the last TSC before. */
+struct enable {
+	uint64_t		offset, time;
+};
+
 struct ipt {
 	struct source		s;
 	struct hwt_stream	*st;
 	uint8_t			*bytes;
 	size_t			n;
+	uint64_t		base;		/* position of the first byte */
+	struct enable		*enable;
+	size_t			nenable, next_enable;
 	size_t			next_switch;
 	struct image_space	*space;
+	struct image_moment	at;
 	struct image_view	*view;
 	struct pt_insn_decoder	*insn;
 	struct pt_block_decoder	*blk;
@@ -46,32 +55,38 @@ static int offset_of(struct ipt *p, uint64_t *off)
 	return p->insn ? pt_insn_get_offset(p->insn, off) : pt_blk_get_offset(p->blk, off);
 }
 
-static void use_view(struct ipt *p, const struct hwt_code_switch *sw)
+static void use_view(struct ipt *p, struct image_space *space, struct image_moment at)
 {
-	if (sw->space != p->space) {
+	if (space != p->space) {
 		image_view_free(p->view);
-		p->view = image_view_new(sw->space);
-		p->space = sw->space;
+		p->view = image_view_new(space);
+		p->space = space;
 	}
-	image_view_set(p->view, sw->at);
+	p->at = at;
+	image_view_set(p->view, at);
 }
 
-/*
- * Whenever tracing goes off, the code of what comes next is that of its position:
- * libipt has then read up to the packet that turns tracing on again.  (With that
- * event it has read on already to the next one.)
- */
-static void follow_switches(struct ipt *p)
+/* The code of what comes next is that of the position; where time orders, of the time. */
+static void follow_switches(struct ipt *p, uint64_t off, uint64_t time)
 {
 	struct hwt_code_switch sw;
-	uint64_t off;
 
-	if (offset_of(p, &off) < 0)
-		return;
-	while (hwt_stream_code_switch(p->st, p->next_switch, &sw) && sw.position <= off) {
-		use_view(p, &sw);
+	while (hwt_stream_code_switch(p->st, p->next_switch, &sw) &&
+	       sw.position <= p->base + off) {
+		use_view(p, sw.space, sw.at);
 		p->next_switch++;
 	}
+	if (p->view && time > p->at.time)
+		use_view(p, p->space, (struct image_moment){0, time});
+}
+
+/* Each event of this kind is one of the packets: libipt itself has read on already. */
+static void turned_on(struct ipt *p)
+{
+	if (p->next_enable == p->nenable)
+		return;
+	follow_switches(p, p->enable[p->next_enable].offset, p->enable[p->next_enable].time);
+	p->next_enable++;
 }
 
 static int drain_events(struct ipt *p)
@@ -85,17 +100,22 @@ static int drain_events(struct ipt *p)
 			return p->status;
 		if (ev.type == ptev_overflow)
 			p->s.gaps++;
-		if (ev.type == ptev_async_disabled || ev.type == ptev_disabled)
-			follow_switches(p);
+		if (ev.type == ptev_enabled)
+			turned_on(p);
 	}
 	return p->status;
 }
 
 static int resync(struct ipt *p)
 {
+	uint64_t off;
+
 	p->status = p->insn ? pt_insn_sync_forward(p->insn) : pt_blk_sync_forward(p->blk);
-	if (p->status >= 0)
-		follow_switches(p);
+	if (p->status < 0 || offset_of(p, &off) < 0)
+		return p->status;
+	while (p->next_enable < p->nenable && p->enable[p->next_enable].offset < off)
+		p->next_enable++;
+	follow_switches(p, off, p->next_enable ? p->enable[p->next_enable - 1].time : 0);
 	return p->status;
 }
 
@@ -181,6 +201,7 @@ static void ipt_close(struct source *s)
 	if (p->blk)
 		pt_blk_free_decoder(p->blk);
 	image_view_free(p->view);
+	free(p->enable);
 	free(p->bytes);
 	free(p);
 }
@@ -205,10 +226,46 @@ static int load_bytes(struct ipt *p)
 		}
 		if (p->n + n > info->bytes)
 			return -1;
+		if (!p->n)
+			p->base = position;
 		memcpy(p->bytes + p->n, bytes, n);
 		p->n += n;
 	}
 	return 0;
+}
+
+static int add_enable(struct ipt *p, uint64_t offset, uint64_t time)
+{
+	struct enable *room = p->enable;
+
+	if (!(p->nenable & (p->nenable - 1)))
+		room = realloc(room, (2 * p->nenable + 1) * sizeof(*room));
+	if (!room)
+		return -1;
+	p->enable = room;
+	p->enable[p->nenable++] = (struct enable){offset, time};
+	return 0;
+}
+
+static int find_enables(struct ipt *p, const struct pt_config *config)
+{
+	struct pt_packet_decoder *d = pt_pkt_alloc_decoder(config);
+	struct pt_packet pkt;
+	uint64_t off, time = 0;
+	int err = d ? 0 : -1;
+
+	while (!err && pt_pkt_sync_forward(d) >= 0) {
+		while (!err && pt_pkt_get_offset(d, &off) >= 0 &&
+		       pt_pkt_next(d, &pkt, sizeof(pkt)) > 0) {
+			if (pkt.type == ppt_tsc)
+				time = pkt.payload.tsc.tsc;
+			else if (pkt.type == ppt_tip_pge)
+				err = add_enable(p, off, time);
+		}
+	}
+	if (d)
+		pt_pkt_free_decoder(d);
+	return err;
 }
 
 static int make_decoder(struct ipt *p, int blocks)
@@ -219,6 +276,8 @@ static int make_decoder(struct ipt *p, int blocks)
 	pt_config_init(&config);
 	config.begin = p->bytes;
 	config.end = p->bytes + p->n;
+	if (find_enables(p, &config))
+		return -1;
 	/* Blocks of straight code only, so that they can be spelled out. */
 	config.flags.variant.block.end_on_call = 1;
 	config.flags.variant.block.end_on_jump = 1;

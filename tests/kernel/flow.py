@@ -32,12 +32,13 @@ def record(options, command=""):
     return f"hwt record --host kernel -o /out/hwt.data {options} {command}\n"
 
 
+LIBIPT = ["--ipt", "--ipt-blocks"]
 # name: the script, where PROGRAM is flow.c's; flow_check's options
 CASES = {
-    "threads": (BESIDE + record("--", "PROGRAM threads"), []),
-    "fork": (BESIDE + record("--follow --", "PROGRAM fork"), []),
-    "attach": (BESIDE + ATTACH + record("-p $pid"), []),
-    "cpus": (record("-C 0-1 --kernel -b 64M --", "PROGRAM files 20"), []),
+    "threads": (BESIDE + record("--", "PROGRAM threads"), LIBIPT),
+    "fork": (BESIDE + record("--follow --", "PROGRAM fork"), LIBIPT),
+    "attach": (BESIDE + ATTACH + record("-p $pid"), LIBIPT),
+    "cpus": (record("-C 0-1 --kernel -b 64M --", "PROGRAM files 20"), LIBIPT),
 }
 
 
