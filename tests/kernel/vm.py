@@ -37,12 +37,8 @@ SHARE_MODULES = ["drivers/virtio/virtio_ring", "drivers/virtio/virtio",
                  "drivers/virtio/virtio_pci_modern_dev", "drivers/virtio/virtio_pci",
                  "fs/netfs/netfs", "fs/fscache/fscache", "net/9p/9pnet",
                  "net/9p/9pnet_virtio", "fs/9p/9p"]
-<<<<<<< HEAD
 # And what tests load besides.
 MODULES = [*SHARE_MODULES, "drivers/net/dummy"]
-=======
-TEST_MODULES = ["drivers/net/dummy"]  # what tests load besides
->>>>>>> 516ff50 (tests: unpack the module that is loaded late, and shrink caches first)
 WINDOW_SIZE = 4 << 20  # vtu/window.h: header and blocks of 64 KiB, a power of two
 RAM = "1G"
 
@@ -165,12 +161,7 @@ class OwnKernel(Kernel):
         root = self.cache / "root"
         root.mkdir(exist_ok=True)
         members = [f"./boot/vmlinuz-{self.release}"] + \
-<<<<<<< HEAD
             [f"./lib/modules/{self.release}/kernel/{m}.ko" for m in MODULES]
-=======
-            [f"./lib/modules/{self.release}/kernel/{m}.ko"
-             for m in SHARE_MODULES + TEST_MODULES]
->>>>>>> 516ff50 (tests: unpack the module that is loaded late, and shrink caches first)
         for deb in self.cache.glob("*.deb"):
             with subprocess.Popen(["dpkg-deb", "--fsys-tarfile", str(deb)],
                                   stdout=subprocess.PIPE) as tar:
