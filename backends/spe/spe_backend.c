@@ -287,8 +287,11 @@ static int spe_read(struct hwt_buffer *b, int unit, uint64_t *offset, uint64_t *
 	hwt_irqflags_t flags;
 
 	hwt_spin_lock(&b->lock, flags);
-	if (s->on && unit >= 0)
+	if (s->on && unit >= 0) {
 		look(b, unit);
+		/* What PMBPTR has passed is in memory only after PSB CSYNC and DSB. */
+		barrier(b, unit, HWT_BARRIER_DATA);
+	}
 	*offset = b->head % b->bufsize;
 	*data = b->head;
 	hwt_spin_unlock(&b->lock, flags);
