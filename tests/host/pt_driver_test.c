@@ -15,7 +15,7 @@
 #define world	pt_world
 #define be	pt_world.be
 #define bus	pt_world.bus
-#define host_ops pt_world.host_ops
+#define host_ops driver_world.host_ops
 
 static int setup(void **state)
 {
@@ -138,15 +138,15 @@ static void check_walk(struct hwt_buffer *b, struct pt_topa *t, bool want_multi)
 			assert_int_equal(e & 0xffe, 0);
 			table++;
 			assert_int_equal(e & TOPA_BASE_MASK,
-					 pt_world_page_addr(NULL, t->tables, table) + bias);
+					 driver_world_page_addr(NULL, t->tables, table) + bias);
 			i = 0;
 			continue;
 		}
 		size = PAGE << ((e & TOPA_SIZE_MASK) >> TOPA_SIZE_SHIFT);
 		assert_int_equal((e & TOPA_BASE_MASK) % size, 0);
 		assert_int_equal(e & TOPA_BASE_MASK,
-				 pt_world_page_addr(NULL, b->pages, off / PAGE) + bias);
-		assert_int_equal(pt_topa_offset(t, b, pt_world_page_addr(NULL, t->tables, table) + bias,
+				 driver_world_page_addr(NULL, b->pages, off / PAGE) + bias);
+		assert_int_equal(pt_topa_offset(t, b, driver_world_page_addr(NULL, t->tables, table) + bias,
 						i << RTIT_MASK_TABLE_SHIFT | RTIT_MASK_LOWER |
 						5ull << RTIT_MASK_OFFSET_SHIFT), off + 5);
 		off += size;
@@ -157,7 +157,7 @@ static void check_walk(struct hwt_buffer *b, struct pt_topa *t, bool want_multi)
 	assert_int_equal(off, b->bufsize);
 	assert_int_equal(ints, t->ngranules);
 	e = table_word(t, table, i);
-	assert_int_equal(e, (pt_world_page_addr(NULL, t->tables, 0) + bias) | TOPA_END);
+	assert_int_equal(e, (driver_world_page_addr(NULL, t->tables, 0) + bias) | TOPA_END);
 	assert_int_equal(table + 1, t->ntables);
 	assert_int_equal(t->ntables > 1, want_multi);
 }
@@ -170,11 +170,11 @@ static void tables_cover_the_buffer(void **state)
 	size_t i;
 
 	for (i = 0; i < 12; i++) {
-		world.scattered = i >= 6;
-		b = pt_world_buffer(sizes[i % 6]);
+		driver_world.scattered = i >= 6;
+		b = driver_world_buffer(&be, sizes[i % 6]);
 		/* The save area begins with the tables. */
-		check_walk(b, b->priv, world.scattered && sizes[i % 6] > 511 * PAGE);
-		pt_world_buffer_free(b);
+		check_walk(b, b->priv, driver_world.scattered && sizes[i % 6] > 511 * PAGE);
+		driver_world_buffer_free(b);
 	}
 }
 
@@ -183,9 +183,9 @@ static void a_unit_with_one_entry_a_table(void **state)
 	struct hwt_buffer *b;
 
 	world.caps[PT_CAP_0_ECX] &= ~PT_CAP0C_TOPA_MULTI;
-	b = pt_world_buffer(16 * PAGE);
+	b = driver_world_buffer(&be, 16 * PAGE);
 	check_walk(b, b->priv, true);
-	pt_world_buffer_free(b);
+	driver_world_buffer_free(b);
 }
 
 /* ---- registers ---- */
@@ -202,7 +202,7 @@ static int find_write(uint32_t msr, int from)
 
 static void trace_is_enabled_last(void **state)
 {
-	struct hwt_buffer *b = pt_world_buffer(16 * PAGE);
+	struct hwt_buffer *b = driver_world_buffer(&be, 16 * PAGE);
 	int ctl, i;
 
 	be.ops->switch_in(b, 0, true);
@@ -218,12 +218,12 @@ static void trace_is_enabled_last(void **state)
 	/* A fresh stretch begins with a PSB: PacketByteCnt is 0. */
 	assert_int_equal(world.log[find_write(MSR_RTIT_STATUS, 0)].value, 0);
 	be.ops->switch_out(b, 0);
-	pt_world_buffer_free(b);
+	driver_world_buffer_free(b);
 }
 
 static void switch_out_drains_before_it_looks(void **state)
 {
-	struct hwt_buffer *b = pt_world_buffer(16 * PAGE);
+	struct hwt_buffer *b = driver_world_buffer(&be, 16 * PAGE);
 
 	be.ops->switch_in(b, 0, true);
 	world.nlog = 0;
@@ -238,7 +238,7 @@ static void switch_out_drains_before_it_looks(void **state)
 	world.nlog = 0;
 	assert_int_equal(be.ops->switch_out(b, 0), HWT_IRQ_NONE);
 	assert_int_equal(world.nlog, 0);
-	pt_world_buffer_free(b);
+	driver_world_buffer_free(b);
 }
 
 static void set_place(uint64_t entry, uint64_t off)
@@ -250,7 +250,7 @@ static void set_place(uint64_t entry, uint64_t off)
 
 static void positions_count_laps(void **state)
 {
-	struct hwt_buffer *b = pt_world_buffer(16 * PAGE);
+	struct hwt_buffer *b = driver_world_buffer(&be, 16 * PAGE);
 	uint64_t off, pos;
 
 	be.ops->switch_in(b, 0, true);
@@ -269,12 +269,12 @@ static void positions_count_laps(void **state)
 	assert_int_equal(pos, 18 * PAGE + 1);
 	set_place(2, 1);
 	be.ops->switch_out(b, 0);
-	pt_world_buffer_free(b);
+	driver_world_buffer_free(b);
 }
 
 static void full_mode_protects_unread_data(void **state)
 {
-	struct hwt_buffer *b = pt_world_buffer(16 * PAGE);
+	struct hwt_buffer *b = driver_world_buffer(&be, 16 * PAGE);
 	struct pt_topa *t = b->priv;
 	int irq;
 
@@ -300,13 +300,13 @@ static void full_mode_protects_unread_data(void **state)
 	be.ops->switch_in(b, 0, false);
 	assert_true(table_word(t, 0, 11) & TOPA_STOP);
 	be.ops->switch_out(b, 0);
-	pt_world_buffer_free(b);
+	driver_world_buffer_free(b);
 }
 
 /* A timer that comes late finds the unit where it was, having filled everything. */
 static void full_mode_sees_a_whole_lap(void **state)
 {
-	struct hwt_buffer *b = pt_world_buffer(16 * PAGE);
+	struct hwt_buffer *b = driver_world_buffer(&be, 16 * PAGE);
 	uint64_t off, pos;
 
 	b->ring = false;
@@ -320,13 +320,13 @@ static void full_mode_sees_a_whole_lap(void **state)
 	assert_int_equal(pos, 16 * PAGE);
 	assert_int_equal(off, 0);
 	assert_int_equal(be.ops->irq(b, 0), HWT_IRQ_FULL);
-	pt_world_buffer_free(b);
+	driver_world_buffer_free(b);
 }
 
 /* A host that can hold the CPU needs no STOP: nothing is lost at all. */
 static void full_mode_holds_where_it_can(void **state)
 {
-	struct hwt_buffer *b = pt_world_buffer(4 * PAGE);
+	struct hwt_buffer *b = driver_world_buffer(&be, 4 * PAGE);
 	struct pt_topa *t = b->priv;
 	int i;
 
@@ -348,13 +348,13 @@ static void full_mode_holds_where_it_can(void **state)
 	b->tail = PAGE + 256;
 	assert_true(be.ops->room(b));
 	bus.skid = 0;
-	pt_world_buffer_free(b);
+	driver_world_buffer_free(b);
 }
 
 /* If a skid does reach unread data, that is a gap and is counted. */
 static void overwritten_data_is_counted(void **state)
 {
-	struct hwt_buffer *b = pt_world_buffer(PAGE);
+	struct hwt_buffer *b = driver_world_buffer(&be, PAGE);
 	uint64_t off, pos;
 
 	host_ops.may_hold = true;
@@ -366,7 +366,7 @@ static void overwritten_data_is_counted(void **state)
 	be.ops->irq(b, 0);
 	assert_int_equal(b->gaps, 1);
 	assert_int_equal(b->tail, 30);
-	pt_world_buffer_free(b);
+	driver_world_buffer_free(b);
 }
 
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)

@@ -13,7 +13,6 @@
 
 #include "pt_world.h"
 
-#define NBUFFERS	3
 #define STEPS		2000
 #define SEEDS		60
 
@@ -125,29 +124,15 @@ static void rules_see_what_is_wrong(void **state)
 
 /* ---- the driver under them ---- */
 
-static struct {
-	uint64_t seed;
-	struct hwt_buffer *buf[NBUFFERS];
-	int unit[NBUFFERS];		/* that it is on, or -1 */
-	bool full[NBUFFERS];		/* stopped for want of room */
-} world;
-
-static uint64_t draw(uint64_t n)
-{
-	world.seed ^= world.seed << 13;
-	world.seed ^= world.seed >> 7;
-	world.seed ^= world.seed << 17;
-	return world.seed % n;
-}
-
 static uint64_t *reg(int unit, uint32_t msr)
 {
 	return &pt_world.unit[unit].regs[msr - MSR_RTIT_FIRST];
 }
 
 /* The unit writes: walks its tables as silicon does (33.2.7.2). */
-static void unit_moves(int unit, uint64_t bytes)
+static void unit_moves(struct hwt_buffer *b, int unit)
 {
+	uint64_t bytes = driver_walk_draw(b->bufsize / 2);
 	uint64_t *base = reg(unit, MSR_RTIT_OUTPUT_BASE);
 	uint64_t *ptrs = reg(unit, MSR_RTIT_OUTPUT_MASK_PTRS);
 	uint64_t *status = reg(unit, MSR_RTIT_STATUS);
@@ -156,7 +141,7 @@ static void unit_moves(int unit, uint64_t bytes)
 	while (bytes && !(*status & RTIT_STATUS_STOPPED)) {
 		i = (*ptrs & RTIT_MASK_TABLE_MASK) >> RTIT_MASK_TABLE_SHIFT;
 		off = *ptrs >> RTIT_MASK_OFFSET_SHIFT;
-		entry = ((uint64_t *)(uintptr_t)(*base - PT_WORLD_BIAS))[i];
+		entry = ((uint64_t *)(uintptr_t)(*base - WORLD_BIAS))[i];
 		if (entry & TOPA_END) {
 			*base = entry & TOPA_BASE_MASK;
 			*ptrs = RTIT_MASK_LOWER;
@@ -176,12 +161,12 @@ static void unit_moves(int unit, uint64_t bytes)
 			off << RTIT_MASK_OFFSET_SHIFT;
 	}
 	*status |= RTIT_STATUS_CONTEXTEN | RTIT_STATUS_TRIGGEREN |
-		   draw(0x20000) << RTIT_STATUS_PKTBYTECNT_SHIFT;
+		   driver_walk_draw(0x20000) << RTIT_STATUS_PKTBYTECNT_SHIFT;
 }
 
 static uint64_t any_address(void)
 {
-	return draw(2) ? draw(1ull << 47) : draw(UINT64_MAX);
+	return driver_walk_draw(2) ? driver_walk_draw(1ull << 47) : driver_walk_draw(UINT64_MAX);
 }
 
 /* A configuration of any kind; the driver refuses what may not be. */
@@ -189,12 +174,12 @@ static void configure(struct hwt_buffer *b)
 {
 	const struct hwt_cred cred = {.perfmon = true};
 	struct pt_cpu_config c = {
-		.rtit_ctl = draw(4) ? 1ull << draw(16) | 1ull << draw(16) : draw(UINT64_MAX),
-		.nranges = (int)draw(4),
-		.mtc_freq = (int)draw(12),
-		.cyc_thresh = (int)draw(4),
-		.psb_freq = (int)draw(8),
-		.cr3_filter = draw(4) ? 0 : (int)draw(4096),
+		.rtit_ctl = driver_walk_draw(4) ? 1ull << driver_walk_draw(16) | 1ull << driver_walk_draw(16) : driver_walk_draw(UINT64_MAX),
+		.nranges = (int)driver_walk_draw(4),
+		.mtc_freq = (int)driver_walk_draw(12),
+		.cyc_thresh = (int)driver_walk_draw(4),
+		.psb_freq = (int)driver_walk_draw(8),
+		.cr3_filter = driver_walk_draw(4) ? 0 : (int)driver_walk_draw(4096),
 	};
 	void *checked;
 	int i;
@@ -210,142 +195,39 @@ static void configure(struct hwt_buffer *b)
 	hwt_free(checked);
 }
 
-static int free_unit(void)
+static void op_ended(struct hwt_buffer *b, int unit, bool on)
 {
-	bool used[PT_WORLD_UNITS] = {false};
-	int i, at = (int)draw(PT_WORLD_UNITS);
-
-	for (i = 0; i < NBUFFERS; i++)
-		if (world.unit[i] >= 0)
-			used[world.unit[i]] = true;
-	return used[at] ? -1 : at;
+	pt_rules_end(&pt_world.unit[unit], on);
 }
 
-static void switch_in(int i)
-{
-	struct hwt_buffer *b = world.buf[i];
-	int unit = free_unit();
-
-	if (unit < 0)
-		return;
-	if (world.full[i] && !pt_world.be.ops->room(b))
-		return;
-	world.full[i] = false;
-	pt_world.be.ops->switch_in(b, unit, draw(2));
-	world.unit[i] = unit;
-	pt_rules_end(&pt_world.unit[unit], true);
-}
-
-static void left(int i, int bits)
-{
-	pt_rules_end(&pt_world.unit[world.unit[i]], false);
-	world.unit[i] = -1;
-	world.full[i] = bits & HWT_IRQ_FULL;
-}
-
-static void on_unit(int i)
-{
-	struct hwt_buffer *b = world.buf[i];
-	int unit = world.unit[i], bits;
-	uint64_t off, pos;
-
-	switch (draw(5)) {
-	case 0:
-		left(i, pt_world.be.ops->switch_out(b, unit));
-		break;
-	case 1:
-		bits = pt_world.be.ops->irq(b, unit);
-		if (bits & HWT_IRQ_FULL)
-			left(i, bits);
-		else
-			pt_rules_end(&pt_world.unit[unit], true);
-		break;
-	case 2:
-		pt_world.be.ops->read(b, unit, &off, &pos);
-		assert_true(off < b->bufsize && pos >= off);
-		pt_rules_end(&pt_world.unit[unit], true);
-		break;
-	default:
-		unit_moves(unit, draw(b->bufsize / 2));
-		break;
-	}
-}
-
-static void service(struct hwt_buffer *b)
-{
-	b->ring = b->ring && draw(16);
-	if (!b->ring)
-		b->tail += draw(b->head - b->tail + 1);
-}
-
-static void one_step(void)
-{
-	int i = (int)draw(NBUFFERS);
-
-	switch (draw(4)) {
-	case 0:
-		service(world.buf[i]);
-		break;
-	case 1:
-		if (world.unit[i] < 0)
-			configure(world.buf[i]);
-		break;
-	default:
-		if (world.unit[i] >= 0)
-			on_unit(i);
-		else
-			switch_in(i);
-		break;
-	}
-}
-
-static void begin(uint64_t seed)
-{
-	static const uint64_t pages[] = {1, 2, 16, 64, 1024};
-	int i;
-
-	pt_world_setup();
-	world.seed = seed * 0x9e3779b97f4a7c15ull;
-	pt_world.host_ops.may_hold = draw(2);
-	pt_world.bus.skid = pt_world.host_ops.may_hold ? 256 : 0;
-	if (draw(2))
-		pt_world.caps[PT_CAP_0_EBX] |= PT_CAP0B_CR3FILTER;
-	for (i = 0; i < NBUFFERS; i++) {
-		world.buf[i] = pt_world_buffer(PAGE * pages[draw(5)]);
-		world.unit[i] = -1;
-		world.full[i] = false;
-	}
-}
-
-static void end(void)
+static void check(uint64_t seed, int step)
 {
 	int i;
 
-	for (i = 0; i < NBUFFERS; i++) {
-		if (world.unit[i] >= 0)
-			pt_world.be.ops->switch_out(world.buf[i], world.unit[i]);
-		pt_world_buffer_free(world.buf[i]);
-	}
-	assert_int_equal(pt_world_teardown(), 0);
+	for (i = 0; i < WORLD_UNITS; i++)
+		if (pt_world.unit[i].broken)
+			fail_msg("seed %llu, step %d, MSR %#x: %s", (unsigned long long)seed, step,
+				 pt_world.unit[i].broken_msr, pt_world.unit[i].broken);
 }
 
 static void the_driver_keeps_the_rules(void **state)
 {
+	static const uint64_t pages[] = {1, 2, 16, 64, 1024, 0};
+	const struct driver_walk walk = {
+		.be = &pt_world.be, .pages = pages, .configure = configure,
+		.unit_moves = unit_moves, .op_ended = op_ended, .check = check,
+	};
 	uint64_t seed;
-	int step, i;
 
 	for (seed = 1; seed <= SEEDS; seed++) {
-		begin(seed);
-		for (step = 0; step < STEPS; step++) {
-			one_step();
-			for (i = 0; i < PT_WORLD_UNITS; i++)
-				if (pt_world.unit[i].broken)
-					fail_msg("seed %llu, step %d, MSR %#x: %s",
-						 (unsigned long long)seed, step,
-						 pt_world.unit[i].broken_msr,
-						 pt_world.unit[i].broken);
-		}
-		end();
+		pt_world_setup();
+		driver_walk_seed(seed);
+		driver_world.host_ops.may_hold = driver_walk_draw(2);
+		pt_world.bus.skid = driver_world.host_ops.may_hold ? 256 : 0;
+		if (driver_walk_draw(2))
+			pt_world.caps[PT_CAP_0_EBX] |= PT_CAP0B_CR3FILTER;
+		driver_walk(&walk, seed, STEPS);
+		assert_int_equal(pt_world_teardown(), 0);
 	}
 }
 
