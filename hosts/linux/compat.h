@@ -76,6 +76,15 @@ static inline void hwt_compat_module_text(const struct module *mod, void **base,
 #endif
 }
 
+/* 6.11: a platform driver's remove cannot fail any more. */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 11, 0)
+typedef void hwt_compat_removed;
+#define HWT_COMPAT_REMOVED
+#else
+typedef int hwt_compat_removed;
+#define HWT_COMPAT_REMOVED	0
+#endif
+
 /* 6.4: MAX_ORDER is the largest order; 6.8: under a better name. */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 8, 0)
 #define HWT_COMPAT_MAX_ORDER	MAX_PAGE_ORDER

@@ -23,7 +23,7 @@ dmesg | grep "{module}: {words}"
 SILICON = {
     # Its CPUID leaf 14h answers all the same.
     "x86_64": {"hwt_pt": "this CPU has no Processor Trace"},
-    "aarch64": {},
+    "aarch64": {"hwt_spe": "firmware describes no SPE"},
 }
 
 
