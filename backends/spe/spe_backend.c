@@ -290,7 +290,7 @@ static int spe_read(struct hwt_buffer *b, int unit, uint64_t *offset, uint64_t *
 	if (s->on && unit >= 0) {
 		look(b, unit);
 		/* What PMBPTR has passed is in memory only after PSB CSYNC and DSB. */
-		barrier(b, unit, HWT_BARRIER_DATA);
+		order(b, unit, HWT_BARRIER_DATA);
 	}
 	*offset = b->head % b->bufsize;
 	*data = b->head;
