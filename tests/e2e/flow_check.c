@@ -11,7 +11,7 @@
  * --ipt      libipt's instruction decoder on the same bytes; --ipt-blocks
  * --perf     `perf script --itrace=i1i -F tid,ip` (must be installed)
  * --within   every address lies in one of these ranges (START to END, the last
- *            byte); what --log has elsewhere is skipped
+ *            byte); what the logs have elsewhere is skipped
  * --cut      what the other decoders have elsewhere is skipped, too: the unit
  *            traced more than the ranges
  * --at       ADDR was executed COUNT times in all
@@ -54,13 +54,14 @@ struct cursor {
 	long		n, i;
 };
 
-static int inside(const struct options *o, uint64_t ip)
+static bool inside(const void *ctx, uint64_t ip)
 {
+	const struct options *o = ctx;
 	int i;
 
 	for (i = 0; i < o->nranges; i++)
 		if (ip >= o->start[i] && ip <= o->end[i])
-			return 1;
+			return true;
 	return !o->nranges;
 }
 
@@ -327,7 +328,7 @@ int main(int argc, char **argv)
 		bad |= prepare_perf(&o);
 	if (o.machine && hwt_session_nstreams(s) &&
 	    hwt_stream_info(hwt_session_stream(s, 0))->cpu < 0)
-		bad |= check_machine(s, o.machine, o.gaps);
+		bad |= check_machine(s, o.machine, o.gaps, inside, &o);
 	for (i = 0; i < hwt_session_nstreams(s); i++)
 		bad |= check_stream(&o, hwt_session_stream(s, i));
 	for (i = 0; i < o.nat; i++) {

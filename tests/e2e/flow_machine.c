@@ -130,7 +130,8 @@ static int check_stream(struct flow *f, struct machine_log *m, bool *taken, uint
 	return bad;
 }
 
-int check_machine(struct hwt_session *s, const char *dir, uint64_t gaps)
+int check_machine(struct hwt_session *s, const char *dir, uint64_t gaps,
+		  bool (*wanted)(const void *ctx, uint64_t ip), const void *ctx)
 {
 	struct machine_log *m = machine_log_open(dir);
 	bool taken[MAX_STREAMS] = {false};
@@ -138,6 +139,8 @@ int check_machine(struct hwt_session *s, const char *dir, uint64_t gaps)
 	size_t k;
 	int i, bad = 0;
 
+	if (m)
+		machine_log_cut(m, wanted, ctx);
 	if (!m || !m->nthreads || m->nthreads > MAX_STREAMS) {
 		printf("%s: no threads in the log, or too many\n", dir);
 		return 1;

@@ -8,6 +8,7 @@
 
 #define MARK		(1ull << 63)	/* and three words: number, space, thread */
 #define MARK_WORDS	3
+#define MAX_CPUS	64
 #define SPACE_MASK	(~0x1fffull)	/* CR3: PCID and the half for user mode */
 
 /* What one CPU did for one thread, between two marks. */
@@ -202,19 +203,17 @@ struct machine_log *machine_log_open(const char *dir)
 {
 	struct machine_log *m = calloc(1, sizeof(*m));
 	struct slices all = {0};
-	uint64_t *words[64];
+	uint64_t *words[MAX_CPUS];
 	char path[4200];
 	size_t i, n;
 	int cpus;
 
-	for (cpus = 0; cpus < 64; cpus++) {
+	for (cpus = 0; cpus < MAX_CPUS; cpus++) {
 		snprintf(path, sizeof(path), "%s/log.cpu%d", dir, cpus);
-		if (access(path, F_OK))
-			break;
-		words[cpus] = read_words(path, &n);
-		if (!words[cpus])
-			break;
-		cut(words[cpus], n, &all);
+		/* One that was never traced has none. */
+		words[cpus] = access(path, F_OK) ? NULL : read_words(path, &n);
+		if (words[cpus])
+			cut(words[cpus], n, &all);
 	}
 	qsort(all.v, all.n, sizeof(*all.v), by_number);
 	for (i = 0; m && i < all.n; i++)
@@ -223,6 +222,26 @@ struct machine_log *machine_log_open(const char *dir)
 	while (cpus)
 		free(words[--cpus]);
 	return m;
+}
+
+void machine_log_cut(struct machine_log *m, bool (*wanted)(const void *ctx, uint64_t ip),
+		     const void *ctx)
+{
+	size_t i, k, n, kept = 0;
+
+	for (i = 0; i < m->nthreads; i++) {
+		struct machine_thread t = m->threads[i];
+
+		for (n = k = 0; k < t.n; k++)
+			if (wanted(ctx, t.ip[k]))
+				t.ip[n++] = t.ip[k];
+		t.n = n;
+		if (n)
+			m->threads[kept++] = t;
+		else
+			free(t.ip);
+	}
+	m->nthreads = kept;
 }
 
 void machine_log_close(struct machine_log *m)

@@ -7,6 +7,7 @@
 #ifndef TESTS_E2E_MACHINE_LOG_H
 #define TESTS_E2E_MACHINE_LOG_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -26,6 +27,9 @@ struct machine_log {
 
 /* Reads all of dir's logs; NULL: there is none, or one is bad (said). */
 struct machine_log *machine_log_open(const char *dir);
+/* Keeps only the addresses that are wanted, and threads that have any. */
+void machine_log_cut(struct machine_log *m, bool (*wanted)(const void *ctx, uint64_t ip),
+		     const void *ctx);
 void machine_log_close(struct machine_log *m);
 /* Kernel addresses of one CPU. */
 struct source *source_cpu(const char *dir, int cpu);

@@ -3,7 +3,7 @@
 """Exact flow on the kernel host: what hwt records in a machine decodes to what the
 machine's CPUs executed, thread by thread, or CPU by CPU.
 
-usage: flow.py BUILD HWT FLOW_CHECK PROGRAM CASE
+usage: flow.py BUILD HWT FLOW_CHECK PROGRAMS CASE
 """
 import os
 import pathlib
@@ -22,28 +22,55 @@ BESIDE = "(while :; do ls -lR /sys >/dev/null 2>&1; done) &\n"
 # The program waits until it is traced.
 ATTACH = """
 mkfifo /tmp/go
-PROGRAM wait < /tmp/go & pid=$!
+FLOW wait < /tmp/go & pid=$!
 exec 3> /tmp/go
 (while [ ! -e /dev/hwt_*_$pid ]; do sleep 1; done; sleep 1; echo go >&3) &
 """
+COPY = 0x200000000  # first.c
+LIBIPT = ["--ipt", "--ipt-blocks"]
 
 
 def record(options, command=""):
     return f"hwt record --host kernel -o /out/hwt.data {options} {command}\n"
 
 
-LIBIPT = ["--ipt", "--ipt-blocks"]
-# name: the script, where PROGRAM is flow.c's; flow_check's options
+def within(*ranges):
+    return [f"--within={start:#x}-{end - 1:#x}" for start, end in ranges]
+
+
+def of_program(program, function):
+    """First byte of a function of a program linked to fixed addresses, and what follows."""
+    for line in vm.run(["nm", "-S", program]).stdout.splitlines():
+        word = line.split()
+        if word[3:] == [function]:
+            start = int(word[0], 16)
+            return start, start + int(word[1], 16)
+    sys.exit(f"{program}: no {function}")
+
+
+def first_calls(_, programs):
+    start = of_program(programs["FIRST"], "_start")
+    call = of_program(programs["FIRST"], "first_call")
+    copy = tuple(COPY + at - (call[0] & ~4095) for at in call)
+    return [*within(start, call, copy), f"--at={start[0]:#x}=1",
+            f"--at={call[0]:#x}=3", f"--at={copy[0]:#x}=7"]
+
+
+# name: the script, where FLOW and FIRST are programs; flow_check's options
 CASES = {
-    "threads": (BESIDE + record("--", "PROGRAM threads"), LIBIPT),
-    "fork": (BESIDE + record("--follow --", "PROGRAM fork"), LIBIPT),
-    "attach": (BESIDE + ATTACH + record("-p $pid"), LIBIPT),
-    "cpus": (record("-C 0-1 --kernel -b 64M --", "PROGRAM files 20"), LIBIPT),
+    "threads": (BESIDE + record("--", "FLOW threads"), None),
+    "fork": (BESIDE + record("--follow --", "FLOW fork"), None),
+    "attach": (BESIDE + ATTACH + record("-p $pid"), None),
+    # Each range is set while the thread stands before it: the first call is there.
+    "filter": (BESIDE + record("-f _start -f first_call --", "FIRST FIRST"), first_calls),
+    "cpus": (record("-C 0-1 --kernel -b 64M --", "FLOW files 20"), None),
 }
 
 
 def check(tool, options, out):
-    command = [tool, "--machine", str(out / "log"), *options, str(out / "hwt.data")]
+    command = [tool, "--machine", str(out / "log"), *LIBIPT,
+               *(part for option in options for part in option.split("=", 1)),
+               str(out / "hwt.data")]
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                           text=True, check=False)
     lines = done.stdout.splitlines()
@@ -51,21 +78,23 @@ def check(tool, options, out):
     return done.returncode == 0
 
 
-def test(build, hwt, tool, program, name):
+def test(build, hwt, tool, folder, name):
     script, options = CASES[name]
-    program = os.path.abspath(program)
     machine = vm.Guest(build)
     machine.need_unit()
     machine.log = True
     machine.add(hwt)
-    # Where it is on this machine, too: decoding looks there.
-    machine.add(program, program.lstrip("/"))
-    with tempfile.TemporaryDirectory(prefix="hwt-flow-") as folder:
-        out = pathlib.Path(os.environ.get("KEEP", folder))
-        run = machine.boot(LOAD + script.replace("PROGRAM", program), timeout=1200, keep=out)
+    programs = {n: os.path.abspath(f"{folder}/{n.lower()}") for n in ("FLOW", "FIRST")}
+    for word, program in programs.items():
+        # Where it is on this machine, too: decoding looks there.
+        machine.add(program, program.lstrip("/"))
+        script = script.replace(word, program)
+    with tempfile.TemporaryDirectory(prefix="hwt-flow-") as temporary:
+        out = pathlib.Path(os.environ.get("KEEP", temporary))
+        run = machine.boot(LOAD + script, timeout=1200, keep=out)
         print(run.log)
         run.check()
-        if not check(tool, options, out):
+        if not check(tool, options(out, programs) if options else [], out):
             sys.exit("the flow differs")
 
 
