@@ -279,7 +279,8 @@ void etm_unit_set_clock(struct etm_unit *u, uint64_t ts)
 	if (ts <= etm_unit_clock(u))
 		return;
 	u->ts_base = ts - u->insns;
-	if (u->enabled)
+	/* Where nothing is traced now, trace on will tell it, if there is any. */
+	if (u->enabled && u->level_on)
 		etm_timestamp(u);
 }
 

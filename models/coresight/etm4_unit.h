@@ -89,7 +89,7 @@ void etm_unit_resume(struct etm_unit *u, uint64_t ip);
 void etm_unit_flush(struct etm_unit *u);
 /*
  * The clock: one tick an instruction.  Advances it to ts, with a timestamp if that
- * is a jump; one that is not ahead is ignored.
+ * is a jump and this level is traced; one that is not ahead is ignored.
  */
 void etm_unit_set_clock(struct etm_unit *u, uint64_t ts);
 uint64_t etm_unit_clock(const struct etm_unit *u);
