@@ -55,6 +55,7 @@ _Static_assert(sizeof(struct perf_file_header) == PERF_FILE_HEADER_SIZE, "layout
 #define PERF_USER_COMPRESSED	81
 #define PERF_USER_COMPRESSED2	83
 #define PERF_RECORD_SIZE_MAX	65528	/* header.size is 16 bits; multiple of 8 */
+#define PERF_PADDING_MAX	16	/* bytes behind our own trace in an AUXTRACE */
 
 struct perf_auxtrace_info {
 	struct perf_event_header header;

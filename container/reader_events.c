@@ -215,7 +215,7 @@ static int parse_auxtrace(struct perfdata *p, struct perfdata_event *ev, size_t 
 	if (a->size > there) {
 		ev->auxtrace.size = there;
 		p->info.truncated_at = p->data_end;
-	} else if (p->info.ours && a->padding < 8 && a->padding <= a->size) {
+	} else if (p->info.ours && a->padding <= PERF_PADDING_MAX && a->padding <= a->size) {
 		ev->auxtrace.size -= a->padding;
 	}
 	p->next += a->size < there ? a->size : there;

@@ -83,6 +83,10 @@ struct pdw_tech {
 	const char	*cpu, *cpuid;	/* of the embedded host's virtual unit */
 	/* Not 0: pieces of trace end at multiples of it instead of before sync points. */
 	uint32_t	align;
+	uint32_t	piece;		/* and have so many bytes, but the last one */
+	/* Ends each piece, and is no trace: ntail bytes, at most PERF_PADDING_MAX. */
+	const uint8_t	*tail;
+	uint32_t	ntail;
 	/*
 	 * A thread's AUXTRACE names a CPU, its queue's number: perf 6.1 notes the
 	 * thread of SPE's Context packets by CPU, and gives up without one.

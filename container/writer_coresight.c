@@ -10,6 +10,15 @@
 #define CONFIGR_RES1	1u   /* TRCCONFIGR[0] reads as one */
 #define NONSECURE_TRACE 0xcu /* TRCAUTHSTATUS.NSNID: there, enabled */
 #define FRAME		16   /* bytes of the formatter's frame */
+/*
+ * perf's decoder begins anew with each AUXTRACE, at the first sync point there: few
+ * and large ones, so that little of a long trace is missing in perf, and of a short
+ * one nothing.
+ */
+#define PIECE (1u << 20)
+
+/* A frame of ID 0 (IHI 0029 D4.2.4): perf leaves out one that nothing follows. */
+static const uint8_t no_trace[FRAME] = {1};
 
 static uint32_t idr(const struct perfdata_writer *w, uint32_t n)
 {
@@ -68,6 +77,9 @@ const struct pdw_tech pdw_coresight = {
 	/* perf reads MIDR_EL1 from it: none that it has rules for. */
 	.cpuid = "0x00000000000f0000",
 	.align = FRAME,
+	.piece = PIECE,
+	.tail = no_trace,
+	.ntail = sizeof(no_trace),
 	.attr = put_attr,
 	.info = put_info,
 };

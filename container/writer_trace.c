@@ -46,10 +46,11 @@ static size_t find_cut(const struct perfdata_writer *w, const uint8_t *bytes, si
 	return at + (whole < n - at ? whole : n - at);
 }
 
+/* in_aux: perf reads as much as the AUX record says, and is to see the padding. */
 static void put_aux(struct perfdata_writer *w, const struct pdw_stream *s,
-		    uint64_t position, uint64_t n, uint32_t padding)
+		    uint64_t position, uint64_t n, uint32_t padding, bool in_aux)
 {
-	uint64_t body[3] = {position, n,
+	uint64_t body[3] = {position, n + (in_aux ? padding : 0),
 			    (s->truncated ? PERF_AUX_FLAG_TRUNCATED : 0) |
 				    (s->wrapped ? PERF_AUX_FLAG_OVERWRITE : 0)};
 	struct perf_auxtrace at = {
@@ -78,16 +79,18 @@ static int put_trace(struct perfdata_writer *w, struct pdw_stream *s, const void
 {
 	static const uint8_t pads[8];
 	uint64_t size = s->nkept + n;
-	uint32_t padding = (uint32_t)(ALIGN8(size) - size);
-	struct iovec iov[3] = {
-		{s->kept, s->nkept}, {(void *)bytes, n}, {(void *)pads, padding}};
+	bool tail = w->tech->tail && !(size % w->tech->align);
+	uint32_t padding = tail ? w->tech->ntail : (uint32_t)(ALIGN8(size) - size);
+	struct iovec iov[3] = {{s->kept, s->nkept},
+			       {(void *)bytes, n},
+			       {(void *)(tail ? w->tech->tail : pads), padding}};
 	bool direct = size >= PDW_FLUSH_AT;
 	size_t mark, ntraces = w->ntraces, i;
 
 	if (!size)
 		return 0;
 	mark = pdw_mark(w);
-	put_aux(w, s, s->next - s->nkept, size, padding);
+	put_aux(w, s, s->next - s->nkept, size, padding, tail);
 	for (i = 0; i < 3 && !direct; i++)
 		pdw_put(w, iov[i].iov_base, iov[i].iov_len);
 	if (w->nomem) {
@@ -166,13 +169,17 @@ static int append_to_kept(struct perfdata_writer *w, struct pdw_stream *s,
 	return cut_kept(w, s, s->nkept > KEPT_MAX ? s->nkept : cut);
 }
 
-/* Where every multiple of `align` begins a record: up to the last one. */
+/* Where every multiple of `align` begins a record: up to the last one, if it is enough. */
 static int append_aligned(struct perfdata_writer *w, struct pdw_stream *s,
 			  const uint8_t *bytes, size_t n)
 {
 	uint64_t end = (s->next + n) & ~(uint64_t)(w->tech->align - 1);
 	size_t cut = end > s->next ? (size_t)(end - s->next) : 0;
-	int err = cut ? put_trace(w, s, bytes, cut) : 0;
+	int err;
+
+	if (s->nkept + cut < w->tech->piece)
+		cut = 0;
+	err = cut ? put_trace(w, s, bytes, cut) : 0;
 
 	return err ? err : keep(s, bytes + cut, n - cut);
 }

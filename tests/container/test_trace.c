@@ -286,6 +286,57 @@ static void test_many_threads(void **state)
 	temp_remove(path);
 }
 
+/*
+ * CoreSight: few pieces of whole frames, each ended by a frame of no source (ID 0),
+ * which is none of the trace.
+ */
+static void test_frames(void **state)
+{
+	enum { FRAME = 16, PIECE = 1 << 20, TOTAL = 5 * PIECE / 2, CHUNK = 100003 };
+	static const uint8_t tail[FRAME] = {1};
+	struct perfdata_params params = test_params;
+	uint8_t *bytes = malloc(TOTAL), *got = malloc(TOTAL), after[FRAME];
+	char *path = temp_file();
+	struct perfdata_writer *w;
+	struct perfdata_event ev;
+	struct perfdata *p;
+	size_t at, n, pieces = 0;
+
+	assert_true(bytes && got);
+	for (at = 0; at < TOTAL; at++)
+		bytes[at] = (uint8_t)(at * 31 ^ at >> 8);
+	params.backend = "coresight";
+	assert_int_equal(perfdata_create(path, &params, &w), 0);
+	for (at = 0; at < TOTAL; at += n) {
+		n = TOTAL - at < CHUNK ? TOTAL - at : CHUNK;
+		assert_int_equal(
+			perfdata_write_trace(w, 1, 1, at, bytes + at, n, false, false), 0);
+	}
+	assert_int_equal(perfdata_close(w), 0);
+	p = must_open(path);
+	for (at = 0; next_event(p, &ev);) {
+		if (ev.type != PERFDATA_AUXTRACE)
+			continue;
+		assert_int_equal(ev.auxtrace.offset, at);
+		n = (size_t)ev.auxtrace.size;
+		assert_int_equal(n % FRAME, 0);
+		assert_true(at + n <= TOTAL && (n >= PIECE || at + n == TOTAL));
+		assert_int_equal(perfdata_read(p, ev.auxtrace.data_offset, got + at, n), n);
+		assert_int_equal(perfdata_read(p, ev.auxtrace.data_offset + n, after, FRAME),
+				 FRAME);
+		assert_memory_equal(after, tail, FRAME);
+		at += n;
+		pieces++;
+	}
+	assert_int_equal(at, TOTAL);
+	assert_int_equal(pieces, 3);
+	assert_memory_equal(got, bytes, TOTAL);
+	perfdata_close_reader(p);
+	temp_remove(path);
+	free(bytes);
+	free(got);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -295,6 +346,7 @@ int main(void)
 		cmocka_unit_test(test_gap_after_kept),
 		cmocka_unit_test(test_per_cpu_ring),
 		cmocka_unit_test(test_many_threads),
+		cmocka_unit_test(test_frames),
 	};
 
 	return cmocka_run_group_tests(tests, fill_stream, NULL);
