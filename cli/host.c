@@ -3,6 +3,7 @@
 #include "command.h"
 #include "cpus.h"
 #include "present/text.h"
+#include "session/packets.h"
 #include "session/session.h"
 
 #include <elf.h>
@@ -220,6 +221,7 @@ int host_record(struct hwt_host *host, struct record_options *options,
 	options->images = (struct record_images){
 		.ranges = ranges_of, .kernel_ranges = kernel_ranges_of,
 		.vaddr_of = vaddr_of, .build_id = build_id_of,
+		.whole_packets = hwt_pt_whole_packets,
 	};
 	options->spawned = spawned;
 	options->stop = &signals_after_end;

@@ -23,7 +23,7 @@ struct record_filter {		/* -i IMAGE -f FUNC */
 	const char	*function;	/* NULL: all of the image's code */
 };
 
-/* Run-time independent questions about ELF files, so that no reader is needed here. */
+/* Questions about ELF files and packets, so that no reader is needed here. */
 struct record_images {
 	/*
 	 * A function's ranges as ELF virtual addresses, `end` inclusive: how
@@ -42,6 +42,7 @@ struct record_images {
 	/* As struct perfdata_params has it; may be NULL. */
 	int (*build_id)(void *ctx, const char *path, uint8_t *out, size_t max);
 	void		*ctx;
+	size_t (*whole_packets)(const uint8_t *bytes, size_t n);	/* the same */
 };
 
 #define RECORD_MAX_PARTS	256	/* ranges of one function (an IFUNC's implementations) */

@@ -30,6 +30,7 @@ int sink_open(struct sink *s, const struct record_options *opt,
 		.per_cpu = opt->cpus != NULL,
 		.build_id = opt->images.build_id,
 		.build_id_ctx = opt->images.ctx,
+		.whole_packets = opt->images.whole_packets,
 	};
 	struct stat st;
 

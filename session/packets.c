@@ -175,3 +175,8 @@ int hwt_stream_packets(struct hwt_session *s, struct hwt_stream *st,
 		return spe_packets(st, fn, ctx);
 	return s->flow ? s->flow->packets(st, fn, ctx) : -EOPNOTSUPP;
 }
+
+size_t hwt_pt_whole_packets(const uint8_t *bytes, size_t n)
+{
+	return pt_packet_whole(bytes, n);
+}

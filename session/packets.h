@@ -29,4 +29,10 @@ struct hwt_packet {
 int hwt_stream_packets(struct hwt_session *s, struct hwt_stream *st,
 		       int (*fn)(void *ctx, const struct hwt_packet *packet), void *ctx);
 
+/*
+ * How many of n bytes of Intel PT, which begin at a packet, are whole packets; the
+ * rest is the beginning of one, or none.
+ */
+size_t hwt_pt_whole_packets(const uint8_t *bytes, size_t n);
+
 #endif

@@ -372,6 +372,18 @@ int pt_packet_decode(const uint8_t *p, size_t n, struct pt_packet_state *state,
 	return rc;
 }
 
+size_t pt_packet_whole(const uint8_t *p, size_t n)
+{
+	struct pt_packet_state state = {0};
+	struct pt_packet pkt;
+	size_t at = 0;
+	int len;
+
+	while (at < n && (len = pt_packet_decode(p + at, n - at, &state, &pkt)) > 0)
+		at += (size_t)len;
+	return at;
+}
+
 size_t pt_packet_find_psb(const uint8_t *p, size_t n)
 {
 	const uint8_t *at = p, *end = p + n;

@@ -59,6 +59,11 @@ struct pt_packet {
  */
 int pt_packet_decode(const uint8_t *p, size_t n, struct pt_packet_state *state,
 		     struct pt_packet *pkt);
+/*
+ * How many of n bytes, which begin at a packet outside of a block, are whole packets;
+ * an unknown one ends them.
+ */
+size_t pt_packet_whole(const uint8_t *p, size_t n);
 /* Offset of the first whole PSB in n bytes, or n if there is none. */
 size_t pt_packet_find_psb(const uint8_t *p, size_t n);
 /* "TIP.PGE" etc., as the SDM and perf name them. */

@@ -347,12 +347,27 @@ static void find_psb(void **s)
 		}
 }
 
+static void whole(void **s)
+{
+	/* PAD, TNT, TIP of 5 bytes, PSB, then a byte that is no packet. */
+	static const uint8_t bytes[] = {0, 6, 0x4d, 1, 2, 3, 4, PSB8, 0xff, 0};
+	static const size_t ends[] = {0, 1, 2, 7, 23};
+	size_t n, i;
+
+	(void)s;
+	for (n = i = 0; n <= sizeof(bytes); n++) {
+		if (i + 1 < sizeof(ends) / sizeof(ends[0]) && n >= ends[i + 1])
+			i++;
+		assert_int_equal(pt_packet_whole(bytes, n), ends[i]);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(table), cmocka_unit_test(cut_anywhere),
 		cmocka_unit_test(every_beginning), cmocka_unit_test(text),
-		cmocka_unit_test(find_psb),
+		cmocka_unit_test(find_psb), cmocka_unit_test(whole),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -81,6 +81,17 @@ def kill_hwt(checks):
     checks.that("hwt killed: some were read", grown > 20000, grown)
 
 
+def kill_far_from_sync(checks):
+    """One sync point in all: what is behind it does not wait for the next."""
+    process = start("--psb", "15")
+    read_to(process, MOMENTS[-1])
+    process.kill()
+    process.stdout.read()
+    process.wait()
+    count = check_readable(checks, "hwt killed far from a sync point", (0, 3))
+    checks.that("hwt killed far from a sync point: the rest is there", count > 20000, count)
+
+
 def kill_target(checks):
     """hwt says 137 and closes the file in good order: nothing up to there is missing."""
     for moment in MOMENTS:
@@ -121,7 +132,9 @@ def main():
     need("qemu-x86_64", "perf")
     scratch = in_scratch()
     checks = Checks()
-    {"hwt": kill_hwt, "target": kill_target, "paused": kill_paused}[sys.argv[3]](checks)
+    for part in {"hwt": (kill_hwt, kill_far_from_sync), "target": (kill_target, ),
+                 "paused": (kill_paused, )}[sys.argv[3]]:
+        part(checks)
     signal.alarm(0)
     scratch.cleanup()
     checks.finish()
