@@ -6,6 +6,6 @@
 #include "command.h"
 
 extern const struct command record_cmd, report_cmd, calls_cmd, script_cmd, dump_cmd,
-	info_cmd, list_cmd, help_cmd;
+	export_cmd, info_cmd, list_cmd, help_cmd;
 
 #endif

@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 const struct command *const commands[] = {
-	&record_cmd, &report_cmd, &calls_cmd, &script_cmd, &dump_cmd, &info_cmd, &list_cmd,
-	&help_cmd, NULL
+	&record_cmd, &report_cmd, &calls_cmd, &script_cmd, &dump_cmd, &export_cmd, &info_cmd,
+	&list_cmd, &help_cmd, NULL
 };
 
 const struct command *command_find(const char *name)

@@ -74,6 +74,13 @@ uint64_t hwt_stream_position(const struct hwt_stream *st);
 /* Ticks of the unit's clock to nanoseconds since the recording began. */
 uint64_t hwt_session_ns(const struct hwt_session *s, uint64_t ticks);
 
+/*
+ * Makes a folder that perf takes for a recording with the kernel's code.  0, and else
+ * nothing is left behind: -ENODATA: the recording has none; -ENOMEM; -EEXIST and what
+ * else reading and writing say.
+ */
+int hwt_session_export(struct hwt_session *s, const char *path);
+
 /* Packets, for `hwt dump`: raw chunks of a stream's bytes, in order. */
 int hwt_stream_chunk(struct hwt_stream *st, const uint8_t **bytes, size_t *n,
 		     uint64_t *position, uint64_t *lost_before);

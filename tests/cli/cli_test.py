@@ -200,8 +200,9 @@ class Failures(Case):
         (self.dir / "text").write_text("some text that is long enough to be read")
         for path, word in (("/bin/true", "ELF"), ("empty", "empty"), ("/tmp", "directory"),
                            ("pt", "PT"), ("text", ""), ("nosuch", "No such file")):
-            for command in ("info", "script", "report", "calls", "dump"):
-                done = self.run_hwt(command, "-i", path, status=1)
+            for command in ("info", "script", "report", "calls", "dump", "export"):
+                done = self.run_hwt(command, "-i", path, *["folder"] * (command == "export"),
+                                    status=1)
                 self.one_line(done, path, word)
 
     def test_closed_output(self):
@@ -326,6 +327,13 @@ class Output(Case):
             at += row["length"]
         self.assertEqual(at, self.facts["summary"]["bytes"])
         self.assertEqual(rows[0]["name"], "PSB")
+
+    def test_export_needs_the_kernel(self):
+        """Of threads there is nothing to lay out; and nothing is left behind."""
+        done = self.run_hwt("export", "-i", self.data, "folder", status=1)
+        self.one_line(done, "no kernel code")
+        self.assertEqual(list(self.dir.iterdir()), [])
+        self.one_line(self.run_hwt("export", status=1), "FOLDER")
 
     def test_list(self):
         listed = json.loads(self.run_hwt("list", "--json").stdout)

@@ -9,7 +9,8 @@
  * --machine  the log of a machine's CPUs (qemu/system.h): of its threads together, or
  *            of each CPU's kernel code
  * --ipt      libipt's instruction decoder on the same bytes; --ipt-blocks
- * --perf     `perf script --itrace=i1i -F tid,ip` (must be installed)
+ * --perf     `perf script --itrace=i1i -F tid,ip`, or cpu,ip of an exported recording
+ *            of CPUs (must be installed)
  * --within   every address lies in one of these ranges (START to END, the last
  *            byte); what the logs have elsewhere is skipped
  * --cut      what the other decoders have elsewhere is skipped, too: the unit
@@ -229,7 +230,7 @@ static int check_stream(struct options *o, struct hwt_stream *st)
 	if (o->ipt_blocks)
 		bad |= with(o, st, source_ipt(st, 1), only, who);
 	if (o->perf)
-		bad |= with(o, st, source_perf(o->dir, info->tid), only, who);
+		bad |= with(o, st, source_perf(o->dir, info->cpu >= 0 ? (uint32_t)info->cpu : info->tid), only, who);
 	if (o->nranges || o->nat)
 		bad |= scan(o, st, who);
 	return bad;
@@ -283,10 +284,18 @@ static int parse(struct options *o, int argc, char **argv)
 	return o->file ? 0 : -1;
 }
 
-static int prepare_perf(struct options *o)
+/* Of CPUs perf has code only in an exported folder. */
+static int prepare_perf(struct options *o, struct hwt_session *s)
 {
+	bool cpus = hwt_session_nstreams(s) && hwt_stream_info(hwt_session_stream(s, 0))->cpu >= 0;
+	char folder[80];
+
 	strcpy(o->dir, "/tmp/flow_check.XXXXXX");
-	return !mkdtemp(o->dir) || perf_decode(o->file, o->dir);
+	if (!mkdtemp(o->dir))
+		return 1;
+	snprintf(folder, sizeof(folder), "%s/export", o->dir);
+	return (cpus && hwt_session_export(s, folder)) ||
+	       perf_decode(cpus ? folder : o->file, o->dir, cpus);
 }
 
 static void remove_perf(struct options *o)
@@ -325,7 +334,7 @@ int main(int argc, char **argv)
 		bad = 1;
 	}
 	if (o.perf)
-		bad |= prepare_perf(&o);
+		bad |= prepare_perf(&o, s);
 	if (o.machine && hwt_session_nstreams(s) &&
 	    hwt_stream_info(hwt_session_stream(s, 0))->cpu < 0)
 		bad |= check_machine(s, o.machine, o.gaps, inside, &o);

@@ -6,6 +6,7 @@
 #ifndef TESTS_E2E_SOURCE_H
 #define TESTS_E2E_SOURCE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -35,8 +36,8 @@ struct source *source_file(const char *name, const char *path);
 /* The same with another magic. */
 struct source *source_log_file(const char *name, const char *path, uint64_t magic);
 struct source *source_ipt(struct hwt_stream *st, int blocks);
-/* Decodes `file` by perf, a file a thread into dir: 0, -1 (said). Then each one. */
-int perf_decode(const char *file, const char *dir);
+/* Decodes `file` by perf, a file a thread or CPU into dir: 0, -1 (said). Then each one. */
+int perf_decode(const char *file, const char *dir, bool cpus);
 struct source *source_perf(const char *dir, uint32_t tid);
 
 #endif

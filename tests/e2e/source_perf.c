@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Addresses as perf decodes them: `perf script --itrace=i1i -F tid,ip` runs
- * once and is sorted into a file a thread, in the layout of the log.
+ * Addresses as perf decodes them: `perf script --itrace=i1i -F tid,ip` (or cpu,ip)
+ * runs once and is sorted into a file a thread (or CPU), in the layout of the log.
  */
 #include "source.h"
 
@@ -59,17 +59,17 @@ static int finish(struct sorter *s)
 
 static int sort_lines(struct sorter *s, FILE *in)
 {
-	char line[256];
+	char line[256], *start, *end;
+	uint32_t tid;
 	uint64_t ip;
-	char *end;
 	int i;
 
 	while (fgets(line, sizeof(line), in)) {
-		uint32_t tid = (uint32_t)strtoul(line, &end, 10);
-
-		if (end == line)
+		start = line + strspn(line, " [");	/* [000], a CPU */
+		tid = (uint32_t)strtoul(start, &end, 10);
+		if (end == start)
 			continue;
-		ip = strtoull(end, NULL, 16);
+		ip = strtoull(end + (*end == ']'), NULL, 16);
 		i = find(s, tid);
 		if (i < 0 || !fwrite(&ip, sizeof(ip), 1, s->file[i]))
 			return -1;
@@ -78,7 +78,7 @@ static int sort_lines(struct sorter *s, FILE *in)
 	return 0;
 }
 
-int perf_decode(const char *file, const char *dir)
+int perf_decode(const char *file, const char *dir, bool cpus)
 {
 	static struct sorter s;
 	int p[2], status, bad;
@@ -94,8 +94,8 @@ int perf_decode(const char *file, const char *dir)
 		dup2(p[1], 1);
 		close(p[0]);
 		close(p[1]);
-		execlp("perf", "perf", "script", "--itrace=i1i", "-F", "tid,ip", "-i", file,
-		       (char *)NULL);
+		execlp("perf", "perf", "script", "--itrace=i1i", "-F",
+		       cpus ? "cpu,ip" : "tid,ip", "-i", file, (char *)NULL);
 		_exit(127);
 	}
 	close(p[1]);

@@ -3,6 +3,7 @@
  * What the flow tests run in a machine:
  *
  *	threads		four threads that change CPUs, and ask the vDSO for the time
+ *	untimed		the same without a word to the vDSO
  *	fork		a child, which runs this program again; and a second one
  *	wait		as threads, once a line came on stdin (to be attached to)
  *	files N		opens, reads and closes a file, N times
@@ -19,6 +20,8 @@
 
 #define THREADS	4
 #define ROUNDS	40
+
+static int timed;
 
 static void go_to(int cpu)
 {
@@ -48,9 +51,9 @@ static void *thread(void *arg)
 	for (i = 0; i < ROUNDS; i++) {
 		go_to((int)(me + (unsigned long)i) & 1);
 		sum += work(sum);
-		if (clock_gettime(CLOCK_MONOTONIC, &t))
+		if (timed && clock_gettime(CLOCK_MONOTONIC, &t))
 			exit(4);
-		sum += (unsigned long)t.tv_nsec & 1;
+		sum += timed ? (unsigned long)t.tv_nsec & 1 : 0;
 	}
 	return (void *)(sum | 1);
 }
@@ -115,7 +118,8 @@ int main(int argc, char **argv)
 
 	if (argc < 2)
 		return 2;
-	if (!strcmp(argv[1], "threads"))
+	timed = strcmp(argv[1], "untimed") != 0;
+	if (!strcmp(argv[1], "threads") || !timed)
 		return threads();
 	if (!strcmp(argv[1], "wait"))
 		return fgets(line, sizeof(line), stdin) ? threads() : 1;

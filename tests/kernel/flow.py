@@ -7,6 +7,7 @@ usage: flow.py BUILD HWT FLOW_CHECK PROGRAMS CASE
 """
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -56,14 +57,20 @@ def first_calls(_, programs):
             f"--at={call[0]:#x}=3", f"--at={copy[0]:#x}=7"]
 
 
+def perf(*_):
+    """Of the code that it has: not the machine's vDSO."""
+    return ["--perf"] if shutil.which("perf") else []
+
+
 # name: the script, where FLOW and FIRST are programs; flow_check's options
 CASES = {
     "threads": (BESIDE + record("--", "FLOW threads"), None),
+    "untimed": (BESIDE + record("--", "FLOW untimed"), perf),
     "fork": (BESIDE + record("--follow --", "FLOW fork"), None),
     "attach": (BESIDE + ATTACH + record("-p $pid"), None),
     # Each range is set while the thread stands before it: the first call is there.
     "filter": (BESIDE + record("-f _start -f first_call --", "FIRST FIRST"), first_calls),
-    "cpus": (record("-C 0-1 --kernel -b 64M --", "FLOW files 20"), None),
+    "cpus": (record("-C 0-1 --kernel -b 64M --", "FLOW files 20"), perf),
 }
 
 
