@@ -350,7 +350,7 @@ static void find_psb(void **s)
 static void whole(void **s)
 {
 	/* PAD, TNT, TIP of 5 bytes, PSB, then a byte that is no packet. */
-	static const uint8_t bytes[] = {0, 6, 0x4d, 1, 2, 3, 4, PSB8, 0xff, 0};
+	static const uint8_t bytes[] = {0, 6, 0x4d, 1, 2, 3, 4, PSB8, 0x05, 0};
 	static const size_t ends[] = {0, 1, 2, 7, 23};
 	size_t n, i;
 
