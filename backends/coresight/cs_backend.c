@@ -10,7 +10,7 @@ struct cs_save {
 	uint64_t base;	 /* the sink's address of the buffer */
 	uint64_t freed;	 /* position that the FIFO begins at */
 	bool on;	 /* the unit runs this buffer now */
-	bool stuck;	 /* a component did not become idle: said once */
+	bool stuck;	 /* a component did not follow: said once */
 };
 
 static struct cs_unit unit_of(const struct hwt_buffer *b, int unit)
@@ -88,23 +88,36 @@ static uint64_t room(const struct hwt_buffer *b)
 	return b->bufsize - (b->head - s->freed);
 }
 
-/* Frees what was read; of a ring all that was written. */
+/* What may be written over: what was read, in whole frames; of a ring everything. */
+static uint64_t free_up_to(const struct hwt_buffer *b)
+{
+	return b->ring ? b->head : b->tail - b->tail % CS_FRAME;
+}
+
 static void give_back(struct hwt_buffer *b, const struct cs_unit *u)
 {
 	struct cs_save *s = b->priv;
-	uint64_t to = b->ring ? b->head : b->tail;
+	uint64_t to = free_up_to(b);
 
 	if (to <= s->freed)
 		return;
-	if (u)
-		cs_path_free(u, to - s->freed);
+	cs_path_free(u, to - s->freed);
 	s->freed = to;
 }
 
 /* More than at the watermark: else it would not interrupt again. */
 static bool has_room(const struct hwt_buffer *b)
 {
-	return b->ring || b->bufsize - (b->head - b->tail) > b->bufsize / 2;
+	return b->head - free_up_to(b) < b->bufsize / 2;
+}
+
+static void warn_stuck(struct hwt_buffer *b)
+{
+	struct cs_save *s = b->priv;
+
+	if (!s->stuck)
+		hwt_warn("coresight: buffer %d: a component does not follow", b->buf_id);
+	s->stuck = true;
 }
 
 static bool quiesce(struct hwt_buffer *b, const struct cs_unit *u)
@@ -112,11 +125,8 @@ static bool quiesce(struct hwt_buffer *b, const struct cs_unit *u)
 	struct cs_save *s = b->priv;
 	bool moved;
 
-	if (!cs_path_stop(u) && !s->stuck) {
-		hwt_warn("coresight: buffer %d: a component does not become idle",
-			 b->buf_id);
-		s->stuck = true;
-	}
+	if (!cs_path_stop(u))
+		warn_stuck(b);
 	moved = look(b, u);
 	u->bus->ops->write(u->bus, u->unit, u->path->etr + TMC_CTL, 0);
 	(u->bus->ops->barrier)(u->bus, u->unit, HWT_BARRIER_DATA);
@@ -124,7 +134,20 @@ static bool quiesce(struct hwt_buffer *b, const struct cs_unit *u)
 	return moved;
 }
 
-static void program(struct hwt_buffer *b, const struct cs_unit *u)
+/*
+ * Where the FIFO begins: all before it is free.  In full mode that is what was read,
+ * also of what a ring had let go already; false: nothing is free, and pointers that
+ * are equal would say that everything is.
+ */
+static bool place_fifo(struct hwt_buffer *b)
+{
+	struct cs_save *s = b->priv;
+
+	s->freed = free_up_to(b);
+	return b->head - s->freed < b->bufsize;
+}
+
+static void start(struct hwt_buffer *b, const struct cs_unit *u)
 {
 	struct cs_save *s = b->priv;
 	struct cs_window w = {
@@ -137,20 +160,24 @@ static void program(struct hwt_buffer *b, const struct cs_unit *u)
 	if (!s->configured)
 		cs_config_default(b->backend, b->thr ? HWT_MODE_THREAD : HWT_MODE_CPU,
 				  &s->config);
-	cs_path_start(u, &s->config, &w);
-	s->on = true;
+	s->on = cs_path_start(u, &s->config, &w);
+	if (!s->on)
+		warn_stuck(b);
 }
 
 /* Each stretch begins with a sync point, for the source was off. */
 static void cs_switch_in(struct hwt_buffer *b, int unit, bool fresh)
 {
+	struct cs_save *s = b->priv;
 	struct cs_unit u = unit_of(b, unit);
 	hwt_irqflags_t flags;
 
 	(void)fresh;
 	hwt_spin_lock(&b->lock, flags);
-	give_back(b, NULL);
-	program(b, &u);
+	if (place_fifo(b))
+		start(b, &u);
+	if (!s->on)
+		b->gaps++;
 	hwt_spin_unlock(&b->lock, flags);
 }
 

@@ -61,8 +61,11 @@ struct cs_window { /* the ETR's memory: bus addresses */
 	uint64_t base, size, rrp, rwp;
 };
 
-/* Sink first, then what leads to it, the source last. */
-void cs_path_start(const struct cs_unit *u, const struct cs_config *c,
+/*
+ * Sink first, then what leads to it, the source last.  false: a component did not
+ * become idle to be set up, or did not begin: all is off.
+ */
+bool cs_path_start(const struct cs_unit *u, const struct cs_config *c,
 		   const struct cs_window *w);
 /*
  * Source off, what is on its way out, sink off.  false: a component did not become

@@ -5,7 +5,8 @@
  */
 #include "cs_backend.h"
 
-#define POLLS	 100
+#define POLLS	100
+#define FFCR	(TMC_FFCR_ENFT | TMC_FFCR_ENTI)
 
 static void wr(const struct cs_unit *u, uint32_t reg, uint64_t value)
 {
@@ -32,21 +33,40 @@ static bool becomes(const struct cs_unit *u, uint32_t reg, uint32_t mask, uint32
 	return false;
 }
 
+/*
+ * Nothing is set up before the unit is idle and the sink is ready (IHI 0064, TRCSTATR;
+ * DDI 0461, STS.TMCReady), whoever used them before.
+ */
+static bool make_ready(const struct cs_unit *u)
+{
+	const struct cs_path *p = u->path;
+
+	wr(u, p->etm + CS_LAR, CS_LAR_KEY);
+	wr(u, p->funnel + CS_LAR, CS_LAR_KEY);
+	wr(u, p->etr + CS_LAR, CS_LAR_KEY);
+	wr(u, p->etm + TRCOSLAR, 0);
+	wr(u, p->etm + TRCPRGCTLR, 0);
+	if (!becomes(u, p->etm + TRCSTATR, TRCSTATR_IDLE, TRCSTATR_IDLE))
+		return false;
+	wr(u, p->etr + TMC_CTL, 0);
+	return becomes(u, p->etr + TMC_STS, TMC_STS_READY, TMC_STS_READY);
+}
+
 static void start_etr(const struct cs_unit *u, const struct cs_window *w)
 {
 	uint32_t etr = u->path->etr;
 
-	wr(u, etr + CS_LAR, CS_LAR_KEY);
 	wr(u, etr + TMC_RSZ, w->size / 4);
 	wr(u, etr + TMC_MODE, TMC_MODE_SWF2);
 	wr(u, etr + TMC_BUFWM, w->size / 2 / 4);
+	wr(u, etr + TMC_AXICTL, TMC_AXICTL_PROT_NS | TMC_AXICTL_BURST16);
 	wr(u, etr + TMC_DBALO, (uint32_t)w->base);
 	wr(u, etr + TMC_DBAHI, w->base >> 32);
 	wr(u, etr + TMC_RRP, (uint32_t)w->rrp);
 	wr(u, etr + TMC_RRPHI, w->rrp >> 32);
 	wr(u, etr + TMC_RWP, (uint32_t)w->rwp);
 	wr(u, etr + TMC_RWPHI, w->rwp >> 32);
-	wr(u, etr + TMC_FFCR, TMC_FFCR_ENFT | TMC_FFCR_ENTI);
+	wr(u, etr + TMC_FFCR, FFCR);
 	wr(u, etr + TMC_CTL, TMC_CTL_CAPTURE);
 }
 
@@ -58,13 +78,16 @@ static void set_range(const struct cs_unit *u, uint32_t i, const uint64_t bounds
 	wr(u, u->path->etm + TRCACATR(2 * i + 1), 0);
 }
 
+/* Registers that are UNKNOWN after reset all get a value: events, ranges, start/stop. */
 static void start_etm(const struct cs_unit *u, const struct cs_config *c)
 {
 	uint32_t etm = u->path->etm, include = 0, i;
 
-	wr(u, etm + CS_LAR, CS_LAR_KEY);
-	wr(u, etm + TRCOSLAR, 0);
 	wr(u, etm + TRCCONFIGR, c->configr);
+	wr(u, etm + TRCEVENTCTL0R, 0);
+	wr(u, etm + TRCEVENTCTL1R, 0);
+	wr(u, etm + TRCTSCTLR, 0);
+	wr(u, etm + TRCBBCTLR, 0);
 	wr(u, etm + TRCSYNCPR, c->syncpr);
 	wr(u, etm + TRCCCCTLR, c->ccctlr);
 	wr(u, etm + TRCTRACEIDR, CORESIGHT_TRACE_ID);
@@ -74,18 +97,9 @@ static void start_etm(const struct cs_unit *u, const struct cs_config *c)
 		include |= TRCVIIECTLR_INCLUDE(i);
 	}
 	wr(u, etm + TRCVIIECTLR, include);
+	wr(u, etm + TRCVISSCTLR, 0);
 	wr(u, etm + TRCVICTLR, c->victlr);
 	wr(u, etm + TRCPRGCTLR, TRCPRGCTLR_EN);
-}
-
-void cs_path_start(const struct cs_unit *u, const struct cs_config *c,
-		   const struct cs_window *w)
-{
-	start_etr(u, w);
-	wr(u, u->path->funnel + CS_LAR, CS_LAR_KEY);
-	wr(u, u->path->funnel + CSTF_CTRL, CSTF_CTRL_ENS_MASK);
-	start_etm(u, c);
-	order(u, HWT_BARRIER_CONTEXT);
 }
 
 bool cs_path_stop(const struct cs_unit *u)
@@ -96,11 +110,30 @@ bool cs_path_stop(const struct cs_unit *u)
 	wr(u, u->path->etm + TRCPRGCTLR, 0);
 	order(u, HWT_BARRIER_DATA);
 	idle = becomes(u, u->path->etm + TRCSTATR, TRCSTATR_IDLE, TRCSTATR_IDLE);
-	wr(u, etr + TMC_FFCR, TMC_FFCR_ENFT | TMC_FFCR_ENTI | TMC_FFCR_FLUSHMAN);
+	/* The last flush: the formatter stops behind it, and the sink is done. */
+	wr(u, etr + TMC_FFCR, FFCR | TMC_FFCR_STOPONFL | TMC_FFCR_FLUSHMAN);
 	order(u, HWT_BARRIER_DATA);
 	idle &= becomes(u, etr + TMC_FFCR, TMC_FFCR_FLUSHMAN, 0);
+	idle &= becomes(u, etr + TMC_STS, TMC_STS_READY, TMC_STS_READY);
 	wr(u, u->path->funnel + CSTF_CTRL, 0);
 	return idle;
+}
+
+bool cs_path_start(const struct cs_unit *u, const struct cs_config *c,
+		   const struct cs_window *w)
+{
+	if (!make_ready(u))
+		return false;
+	start_etr(u, w);
+	wr(u, u->path->funnel + CSTF_CTRL, CSTF_CTRL_ENS_MASK);
+	start_etm(u, c);
+	order(u, HWT_BARRIER_CONTEXT);
+	if (becomes(u, u->path->etm + TRCSTATR, TRCSTATR_IDLE, 0))
+		return true;
+	cs_path_stop(u);
+	wr(u, u->path->etr + TMC_CTL, 0);
+	order(u, HWT_BARRIER_DATA);
+	return false;
 }
 
 uint64_t cs_path_level(const struct cs_unit *u)

@@ -41,7 +41,7 @@ static void switch_in(struct slot *s)
 {
 	int unit = free_unit();
 
-	if (unit < 0 || (s->full && !w->be->ops->room(s->b)))
+	if (unit < 0 || ((s->full || w->needs_room) && !w->be->ops->room(s->b)))
 		return;
 	s->full = false;
 	s->unit = unit;

@@ -41,6 +41,7 @@ struct driver_walk {
 	struct hwt_backend *be;
 	const uint64_t	*pages;		/* sizes of buffers, ends with 0 */
 	bool		full_only;	/* no ring mode */
+	bool		needs_room;	/* no switch-in without */
 	/* Each may draw. */
 	void		(*configure)(struct hwt_buffer *b);
 	void		(*unit_moves)(struct hwt_buffer *b, int unit);	/* it writes trace */
