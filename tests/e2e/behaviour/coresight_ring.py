@@ -1,0 +1,95 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""After a wrap of the ETR's buffer: all from its oldest sync point on, the rest counted.
+
+usage: coresight_ring.py HWT GUESTS
+"""
+import json
+import os
+import re
+import sys
+
+from addresses import by_hwt, logged
+from checks import Checks, in_scratch, run
+from lib import need
+
+HWT, GUESTS = map(os.path.abspath, sys.argv[1:3])
+# Ring, options, guest: what is in a trace differs, not where it can be entered.
+CASES = {
+    "dynamic": ("32K", [], "exceptions"),
+    "one page": ("4K", [], "exceptions"),
+    "no return stack": ("16K", ["--no-retcomp"], "exceptions"),
+    "cycles": ("16K", ["--cyc=4"], "exceptions"),
+    "no time": ("16K", ["--no-tsc"], "exceptions"),
+    "threads": ("4K", ["--psb", "0"], "threads-static"),
+}
+
+
+def packets(tid):
+    """Of a thread: where the recording begins, and the sync points that it has."""
+    done = run([HWT, "dump", "-i", "hwt.data", "--tid", tid, "--json"])
+    lines = [line for line in map(json.loads, done.stdout.splitlines()) if "offset" in line]
+    lost = next((line for line in lines if line["type"] == "lost"), None)
+    begin = lost["offset"] + lost["length"] if lost else 0
+    return begin, [line["offset"] for line in lines if line.get("name") == "I_ASYNC"]
+
+
+def check_thread(checks, name, thread):
+    tid = str(thread["tid"])
+    what = f"{name}: thread"
+    whole = logged("log", tid)
+    ours, _, errors = by_hwt(HWT, "hwt.data", "--tid", tid)
+    checks.that(f"{what}: the end of what was executed", ours and whole.endswith(ours),
+                len(ours), len(whole), errors)
+    begin, syncs = packets(tid)
+    checks.equal(f"{what}: lost is what precedes", thread["lost_bytes"], begin)
+    if not thread["lost_bytes"]:
+        checks.equal(f"{what}: all of it", len(ours), len(whole))
+        return False
+    checks.that(f"{what}: it has sync points", syncs)
+    summary = thread["summary"]
+    checks.that(f"{what}: missing up to the oldest sync point",
+                begin <= syncs[0] and summary["missing_bytes"] >= thread["lost_bytes"] and
+                summary["missing_bytes"] <= syncs[0], begin, syncs[:2], summary)
+    listed = run([HWT, "script", "--insns", "-F", "offset,event", "-i", "hwt.data",
+                  "--tid", tid])
+    at = int(re.search(r"^ *([0-9a-f]+) +insn", listed.stdout, re.M)[1], 16)
+    checks.that(f"{what}: decoded from there on",
+                syncs[0] < at and (len(syncs) < 2 or at < syncs[1]), at, syncs[:3])
+    return True
+
+
+def check_case(checks, name):
+    ring, options, guest = CASES[name]
+    run(["rm", "-rf", "log", "hwt.data"])
+    os.mkdir("log")
+    done = run([HWT, "record", "-c", "coresight", f"--ring={ring}", *options, "-o", "hwt.data",
+                "--exec-log", "log", "--", os.path.join(GUESTS, "a64_" + guest)])
+    checks.equal(f"{name}: status", done.returncode, 0)
+    info = run([HWT, "info", "-i", "hwt.data", "--json"])
+    checks.equal(f"{name}: loss is said", info.returncode, 3)
+    told = json.loads(info.stdout)
+    lost = sum(t["lost_bytes"] for t in told["threads"])
+    said = re.search(r"([0-9.]+ (?:Ki|Mi)?B) lost", done.stderr)
+    checks.that(f"{name}: the recorder says the same",
+                said and abs(in_bytes(said[1]) - lost) < 0.06 * lost, done.stderr, lost)
+    wrapped = [check_thread(checks, name, thread) for thread in told["threads"]]
+    checks.that(f"{name}: it wrapped", any(wrapped))
+
+
+def in_bytes(text):
+    number, unit = text.split()
+    return float(number) * {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20}[unit]
+
+
+def main():
+    need("qemu-aarch64")
+    scratch = in_scratch()
+    checks = Checks()
+    for name in CASES:
+        check_case(checks, name)
+    scratch.cleanup()
+    checks.finish()
+
+
+main()
