@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
 """Exact flow on the kernel host: what hwt records in a machine decodes to what the
-machine's CPUs executed, thread by thread, or CPU by CPU.
+machine's CPUs executed, thread by thread, or CPU by CPU; and so does what it lists.
 
 usage: flow.py BUILD HWT FLOW_CHECK PROGRAMS CASE
 """
+import array
 import os
 import pathlib
 import shutil
@@ -27,8 +28,13 @@ FLOW wait < /tmp/go & pid=$!
 exec 3> /tmp/go
 (while [ ! -e /dev/hwt_*_$pid ]; do sleep 1; done; sleep 1; echo go >&3) &
 """
+SYMBOLS = "grep -i ' t ' /proc/kallsyms > /out/kallsyms\n"
+CALLS = 20
+# A system call that only our program makes, and one that everybody makes.
+RARE, BUSY = "__x64_sys_personality", "do_sys_openat2"
+FUNCTIONS = f"-i kernel -f {RARE} -f {BUSY}"
+COLUMNS = "pc,event_type,event_payload"
 COPY = 0x200000000  # first.c
-LIBIPT = ["--ipt", "--ipt-blocks"]
 
 
 def record(options, command=""):
@@ -39,14 +45,26 @@ def within(*ranges):
     return [f"--within={start:#x}-{end - 1:#x}" for start, end in ranges]
 
 
+def of_kernel(out, function):
+    """First byte of a function of the kernel's, and of what comes behind it."""
+    lines = [line.split() for line in (out / "kallsyms").read_text().splitlines()]
+    start = next(int(word[0], 16) for word in lines if word[2:] == [function])
+    return start, min(at for at in (int(word[0], 16) for word in lines) if at > start)
+
+
 def of_program(program, function):
-    """First byte of a function of a program linked to fixed addresses, and what follows."""
+    """The same of one that is linked to fixed addresses."""
     for line in vm.run(["nm", "-S", program]).stdout.splitlines():
         word = line.split()
         if word[3:] == [function]:
             start = int(word[0], 16)
             return start, start + int(word[1], 16)
     sys.exit(f"{program}: no {function}")
+
+
+def kernel_functions(out, _):
+    rare = of_kernel(out, RARE)
+    return [*within(rare, of_kernel(out, BUSY)), f"--at={rare[0]:#x}={CALLS}"]
 
 
 def first_calls(_, programs):
@@ -62,31 +80,67 @@ def perf(*_):
     return ["--perf"] if shutil.which("perf") else []
 
 
-# name: the script, where FLOW and FIRST are programs; flow_check's options
+def same_flow(more_options=None):
+    """The recording decodes to what flow_check finds in the log."""
+    def check(tool, out, programs):
+        options = more_options(out, programs) if more_options else []
+        command = [tool, "--machine", str(out / "log"), "--ipt", "--ipt-blocks",
+                   *(part for option in options for part in option.split("=", 1)),
+                   str(out / "hwt.data")]
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              text=True, check=False)
+        lines = done.stdout.splitlines()
+        print("\n".join(lines if len(lines) < 60 else lines[:60] + ["..."]))
+        return done.returncode == 0
+    return check
+
+
+def executed(log, ranges):
+    """The addresses within the ranges in a CPU's log (qemu/system_log_file.h)."""
+    words = array.array("Q", log.read_bytes()[4096:])
+    return [w for w in words if any(start <= w < end for start, end in ranges)]
+
+
+def same_listing(_, out, __):
+    """The listing's runs, one after another, are the log of CPU 0."""
+    rare = of_kernel(out, RARE)
+    log = executed(out / "log/log.cpu0", [rare, of_kernel(out, BUSY)])
+    lines = [line.split("\t") for line in (out / "listing").read_text().splitlines()]
+    runs = [(int(pc, 16), int(payload.split()[0])) for pc, event, payload in lines
+            if event == "run"]
+    at = 0
+    for pc, count in runs:
+        if log[at:at + 1] != [pc]:
+            print(f"instruction {at}: {pc:#x} in the listing, {log[at:at + 3]} in the log")
+            return False
+        at += count
+    calls = log.count(rare[0])
+    print(f"{at} instructions of {len(log)} listed, {calls} calls of {RARE}")
+    return at == len(log) and calls == CALLS / 2
+
+
+# name: the script, where FLOW and FIRST are programs; the check
 CASES = {
-    "threads": (BESIDE + record("--", "FLOW threads"), None),
-    "untimed": (BESIDE + record("--", "FLOW untimed"), perf),
-    "fork": (BESIDE + record("--follow --", "FLOW fork"), None),
-    "attach": (BESIDE + ATTACH + record("-p $pid"), None),
+    "threads": (BESIDE + record("--", "FLOW threads"), same_flow()),
+    "untimed": (BESIDE + record("--", "FLOW untimed"), same_flow(perf)),
+    "fork": (BESIDE + record("--follow --", "FLOW fork"), same_flow()),
+    "attach": (BESIDE + ATTACH + record("-p $pid"), same_flow()),
     # Each range is set while the thread stands before it: the first call is there.
-    "filter": (BESIDE + record("-f _start -f first_call --", "FIRST FIRST"), first_calls),
-    "cpus": (record("-C 0-1 --kernel -b 64M --", "FLOW files 20"), perf),
+    "filter": (BESIDE + record("-f _start -f first_call --", "FIRST FIRST"),
+               same_flow(first_calls)),
+    "cpus": (record("-C 0-1 --kernel -b 64M --", f"FLOW files {CALLS}"),
+             same_flow(perf)),
+    "function": (BESIDE + SYMBOLS + record(f"-C 0-1 --kernel {FUNCTIONS} --",
+                                           f"FLOW files {CALLS}"),
+                 same_flow(kernel_functions)),
+    # hwt(8)'s own form.
+    "listing": (BESIDE + SYMBOLS + f"hwt -s 0 {FUNCTIONS} -g -o {COLUMNS} -w /out/listing "
+                f"FLOW files {CALLS}\n", same_listing),
 }
 
 
-def check(tool, options, out):
-    command = [tool, "--machine", str(out / "log"), *LIBIPT,
-               *(part for option in options for part in option.split("=", 1)),
-               str(out / "hwt.data")]
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                          text=True, check=False)
-    lines = done.stdout.splitlines()
-    print("\n".join(lines if len(lines) < 60 else lines[:60] + ["..."]))
-    return done.returncode == 0
-
-
 def test(build, hwt, tool, folder, name):
-    script, options = CASES[name]
+    script, check = CASES[name]
     machine = vm.Guest(build)
     machine.need_unit()
     machine.log = True
@@ -101,7 +155,7 @@ def test(build, hwt, tool, folder, name):
         run = machine.boot(LOAD + script, timeout=1200, keep=out)
         print(run.log)
         run.check()
-        if not check(tool, options(out, programs) if options else [], out):
+        if not check(tool, out, programs):
             sys.exit("the flow differs")
 
 
