@@ -18,7 +18,7 @@ static bool p0_kind(uint8_t kind)
 void etm_mode_update(struct etm_unit *u)
 {
 	bool plain = u->enabled && !u->filtering && !u->cci && !u->bb && u->level_on &&
-		     u->traced && u->active && !u->overflow;
+		     u->traced && u->active && !u->overflow && !u->cid_written;
 
 	u->limit = plain ? ETM_ATOMS : 0;
 }
@@ -155,6 +155,9 @@ static void branch(struct etm_unit *u, const struct run *r, uint64_t next)
 	traced = block_traced(u);
 	if (traced)
 		p0_element(u, r, next);
+	if (u->cid_written && traced)
+		etm_address(u, next);
+	u->cid_written = false;
 	block_begin(u, next, traced);
 	sync_due(u);
 }
@@ -185,6 +188,7 @@ static void context_set(struct etm_unit *u, unsigned int el, uint32_t cid)
 {
 	u->el = el & 3;
 	u->cid = cid;
+	u->cid_written = false;
 	etm_filter_level(u);
 }
 
@@ -244,6 +248,15 @@ void etm_unit_set_context(struct etm_unit *u, unsigned int el, uint32_t cid, uin
 {
 	context_set(u, el, cid);
 	block_begin(u, ip, false);
+}
+
+void etm_unit_set_cid(struct etm_unit *u, uint32_t cid)
+{
+	if (u->cid == cid)
+		return;
+	u->cid = cid;
+	u->cid_written = u->cid_on;
+	etm_mode_update(u);
 }
 
 void etm_unit_break(struct etm_unit *u, uint64_t ip)

@@ -62,6 +62,7 @@ struct etm_unit {
 	bool ctx_known;
 	unsigned int el, told_el;
 	uint32_t cid, told_cid;
+	bool cid_written; /* while the flow is traced: not told yet */
 
 	struct etm_range range[ETM4_MAX_PAIRS];
 	uint64_t ssp[ETM4_MAX_ACS];

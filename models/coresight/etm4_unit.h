@@ -62,6 +62,11 @@ uint64_t etm_unit_read(struct etm_unit *u, uint32_t offset);
 void etm_unit_set_context(struct etm_unit *u, unsigned int el, uint32_t cid,
 			  uint64_t ip);
 /*
+ * CONTEXTIDR was written: told with the next P0 element, as the write takes effect
+ * with the ISB behind it.
+ */
+void etm_unit_set_cid(struct etm_unit *u, uint32_t cid);
+/*
  * `ninsn` instructions of r retired, and the next one is at `next`.  With ninsn <
  * r->ninsn no branch was executed.  RUN_FAR and RUN_ERET ends are fed by
  * etm_unit_far.  A `next` that the run cannot lead to is told as an interrupt.
