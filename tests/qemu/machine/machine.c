@@ -306,8 +306,10 @@ static void start(const char *name, u64 ctl, u64 cr3)
 		fail("too many recordings");
 	for (i = 0; name[i] && i < sizeof(r->name) - 1; i++)
 		r->name[i] = name[i];
-	r->ctl = ctl;
-	r->cr3 = cr3;
+	r->config = ctl;
+	r->levels = (ctl & RTIT_CTL_USER ? LEVEL_USER : 0) |
+		    (ctl & RTIT_CTL_OS ? LEVEL_KERNEL : 0);
+	r->space = ctl & RTIT_CTL_CR3FILTER ? cr3 : 0;
 	r->trace = next_trace = (next_trace + TRACE_MAX - 1) & ~(u64)(TRACE_MAX - 1);
 	current = r;
 	r->events = events;
@@ -341,7 +343,7 @@ static void stop(void)
 	ring();
 	ptrs = reg(MSR_RTIT_OUTPUT_MASK_PTRS);
 	r->size = ptrs >> RTIT_MASK_OFFSET_SHIFT;
-	if (r->ctl & RTIT_CTL_TOPA)
+	if (r->config & RTIT_CTL_TOPA)
 		r->size += ((ptrs & RTIT_MASK_TABLE_MASK) >> RTIT_MASK_TABLE_SHIFT) *
 			   (TRACE_MAX / 4);
 	r->status = reg(MSR_RTIT_STATUS);
@@ -503,7 +505,7 @@ void machine_main(void)
 	set_vectors();
 	find_unit();
 	report->magic = MACHINE_MAGIC;
-	report->user_pa = (u64)user_load;
+	report->user_at = (u64)user_load;
 	report->user_size = (u64)user_bytes;
 	set_cr3(root);
 	for (c = 0; c < sizeof(configurations) / sizeof(configurations[0]); c++)

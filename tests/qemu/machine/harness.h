@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What tests of the plugin under a machine have in common: they boot one of their own
+ * under the plugin and hold what it recorded against the unit's independent log,
+ * address by address.
+ */
+#ifndef TESTS_QEMU_HARNESS_H
+#define TESTS_QEMU_HARNESS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "report.h"
+
+#define SECONDS 120 /* for a machine that hangs */
+
+struct flow {
+	uint64_t *ip; /* room for MAX_FLOW */
+	size_t n;
+	uint64_t errors;
+	char first_error[128];
+};
+#define MAX_FLOW (2u << 20)
+
+/* A CPU's log, and how far it was read. */
+struct cpu_log {
+	const uint64_t *word;
+	uint64_t n, at;
+};
+
+struct machine {
+	char dir[64];
+	const uint8_t *ram;
+	const void *window; /* struct vtu_header */
+	const struct report *report;
+	struct cpu_log log[MAX_CPUS];
+};
+
+/* With errno; ends. */
+void fatal(const char *what) __attribute__((noreturn));
+void flow_add(struct flow *f, uint64_t ip);
+void flow_error(struct flow *f, const char *what, uint64_t offset, uint64_t ip);
+/* Two or three of MAX_FLOW, empty. */
+void flow_begin(struct flow *f, int n);
+/* r's, where b has other instructions than the log, or errors: says so, 1. */
+int flow_compare(const struct recording *r, const char *name, const struct flow *b,
+		 const struct flow *log);
+
+/*
+ * Runs argv, in which %s are the directory of the files (ram, reg, log.cpuN), and
+ * maps them; 77: there is no such program.  Else 0, or 1 and a line on stdout.
+ * status: that it shall end with.
+ */
+int machine_run(struct machine *m, char *const *argv, int status, unsigned int cpus);
+void machine_end(struct machine *m);
+/* What the log has of r, the next recording of its CPU. */
+void machine_log(struct machine *m, const struct recording *r, struct flow *f);
+/* Code at the machine's end: at an offset in RAM, or in the user pages. */
+size_t machine_code(const struct machine *m, bool user, uint64_t at, uint8_t *buf,
+		    size_t len);
+/* Is anything behind the last recording, or is the report not whole?  Says so, 1. */
+int machine_leftovers(const struct machine *m);
+/* memory-backend-file arguments with the plugin's options, for machine_run. */
+#define MACHINE_RAM	"memory-backend-file,id=ram,size=256M,share=on,mem-path=%s/ram"
+#define MACHINE_REG	"memory-backend-file,id=reg,size=256K,share=on,mem-path=%s/reg"
+#define MACHINE_OPTIONS ",ram=%s/ram,reg=%s/reg,log=%s"
+
+#endif
