@@ -121,6 +121,9 @@ static struct block_info *make(const struct listing *l)
 	b->front = b->real = r;
 	b->origin = b;
 	b->rep = l->n == 1 && l->last.traits & INSN_REP;
+	/* Nothing is executed of a block that only raises an exception. */
+	if (!l->bytes)
+		r->fall = RUN_NOWHERE;
 	/* A call to be remembered, or a jump that may close a loop: out of line. */
 	if (r->push || (r->kind == RUN_JMP && r->target < r->end)) {
 		b->real = copy(r);
@@ -157,6 +160,16 @@ static struct run *make_part(const struct listing *l, uint64_t start, size_t fro
 	return r;
 }
 
+/* Of n, and the last one's twin. */
+static struct run **new_parts(uint32_t n)
+{
+	struct run **parts = calloc(n + 1, sizeof(*parts));
+
+	if (!parts)
+		plugin_refuse("no memory for a translated block");
+	return parts;
+}
+
 /* Runs that end where an end is, and the last one's twin if its branch is taken. */
 static void split_parts(struct block_info *b, const struct listing *l)
 {
@@ -165,9 +178,7 @@ static void split_parts(struct block_info *b, const struct listing *l)
 
 	if (!l->inner)
 		return;
-	b->parts = calloc(l->n + 1, sizeof(*b->parts));
-	if (!b->parts)
-		plugin_refuse("no memory for a translated block");
+	b->parts = new_parts((uint32_t)l->n);
 	for (i = 0; i < l->n; i++) {
 		if (l->kind[i] == RUN_SEQ && i + 1 < l->n)
 			continue;
@@ -207,37 +218,47 @@ static void release(struct block_info *b)
 	free(b->front);
 	free(b->taken);
 	free_parts(b);
+	if (b->origin == b)
+		free(b->of_unit);
 	free(b);
 }
 
-/* As make, split_outcomes and translate made it, `by` bytes further on. */
+/* A run of b's, `by` bytes further on, of n's; NULL of NULL. */
+static struct run *moved_run(const struct run *r, struct block_info *n, uint64_t by)
+{
+	struct run *m;
+
+	if (!r)
+		return NULL;
+	m = copy(r);
+	m->priv = n;
+	m->start += m->start == NO_START ? 0 : by;
+	m->end += by;
+	m->last += by;
+	m->target += m->target ? by : 0;
+	m->fall += m->fall == RUN_NOWHERE ? 0 : by;
+	m->taken += m->taken == RUN_NOWHERE ? 0 : by;
+	return m;
+}
+
+/* As make and translate made it, `by` bytes further on. */
 static struct block_info *moved(const struct block_info *b, uint64_t by)
 {
 	struct block_info *n = calloc(1, sizeof(*n));
-	struct run *runs[3] = {b->front, b->real, b->taken}, *r;
-	int i;
+	uint32_t i;
 
 	if (!n)
 		plugin_refuse("no memory for a translated block");
 	*n = *b;
-	for (i = 0; i < 3; i++) {
-		if (!runs[i] || (i == 1 && b->real == b->front))
-			continue;
-		r = runs[i] = copy(runs[i]);
-		r->priv = n;
-		r->start += r->start == NO_START ? 0 : by;
-		r->end += by;
-		r->last += by;
-		r->target += r->target ? by : 0;
-		r->fall += r->fall == RUN_NOWHERE ? 0 : by;
-		r->taken += r->taken == RUN_NOWHERE ? 0 : by;
-	}
-	n->front = runs[0];
-	n->real = b->real == b->front ? n->front : runs[1];
-	n->taken = runs[2];
 	n->aliases = NULL;
-	n->parts = NULL;	/* no such blocks where there are aliases */
-	n->nparts = 0;
+	n->front = moved_run(b->front, n, by);
+	n->real = b->real == b->front ? n->front : moved_run(b->real, n, by);
+	n->taken = moved_run(b->taken, n, by);
+	if (!b->parts)
+		return n;
+	n->parts = new_parts(b->nparts);
+	for (i = 0; i <= b->nparts; i++)
+		n->parts[i] = moved_run(b->parts[i], n, by);
 	return n;
 }
 
@@ -362,13 +383,13 @@ static struct block_info *translate(struct qemu_plugin_tb *tb)
 			set_flags(b, R_ENTER);
 		if (system_log_ready)
 			system_log_translate(tb, l.n);
-		return b;
+	} else {
+		place(b, &l);
+		if (vtu.flags & VTU_F_LOG)
+			execlog_translate(tb, l.n);
 	}
-	place(b, &l);
-	if (vtu.flags & VTU_F_LOG)
-		execlog_translate(tb, l.n);
 	if (vtu.unit->translate)
-		vtu.unit->translate(tb, l.n);
+		vtu.unit->translate(b, tb, l.n);
 	if (b->flags & R_CUT)
 		qemu_plugin_register_vcpu_insn_exec_cb(
 			qemu_plugin_tb_get_insn(tb, l.n - 1), vcpu_reached,
@@ -379,10 +400,10 @@ static struct block_info *translate(struct qemu_plugin_tb *tb)
 /* What is called before each execution of b. */
 static qemu_udata_cb choose_callback(const struct block_info *b)
 {
+	if (vtu.unit != &unit_pt)
+		return vtu.system ? system_exec_any_thunk : vcpu_exec_any_thunk;
 	if (vtu.system)
 		return b->rep ? system_exec_rep_thunk : system_exec_thunk;
-	if (vtu.unit != &unit_pt)
-		return vcpu_exec_any_thunk;
 	return b->rep ? vcpu_exec_rep_thunk : vcpu_exec_thunk;
 }
 

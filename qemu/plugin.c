@@ -25,8 +25,6 @@ struct plugin vtu = {
 };
 
 static const struct guest_arch *const guests[] = {&guest_x86_64, &guest_aarch64};
-static const struct unit_ops *const units[] = {&unit_pt, &unit_coresight, &unit_spe,
-					       &unit_feed};
 
 static void say(const char *fmt, va_list ap)
 {
@@ -127,21 +125,6 @@ static const char *check_emulator(const struct qemu_info *info)
 	return NULL;
 }
 
-/* The unit that the owner asked for; false: not for this guest. */
-static bool choose_unit(void)
-{
-	uint32_t kind = vtu.window->unit_kind;
-	size_t i;
-
-	if (kind == VTU_UNIT_NONE)
-		kind = vtu.guest->unit_kind;
-	for (i = 0; i < sizeof(units) / sizeof(units[0]); i++)
-		if (units[i]->kind == kind && (!units[i]->elf_machine ||
-		    units[i]->elf_machine == vtu.guest->elf_machine))
-			vtu.unit = units[i];
-	return vtu.unit;
-}
-
 /*
  * Others look at /proc/PID/environ, the program itself too: the strings there get
  * their names back.  The emulator, which has copied them for the program already,
@@ -221,7 +204,8 @@ QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id,
 		plugin_refuse("the trace window is of another version of hwt");
 	if (err)
 		plugin_refuse("cannot map the trace window: %s", strerror(-err));
-	if (!choose_unit())
+	vtu.unit = unit_find(vtu.window->unit_kind);
+	if (!vtu.unit)
 		plugin_refuse("an %s CPU has no trace unit of the kind that is asked for",
 			      vtu.guest->name);
 	syscalls_init();

@@ -67,6 +67,7 @@ struct block_info {
 	struct block_info *next_by_start;	/* hash chain */
 	struct block_info *next_by_page;	/* of captured code */
 	uint32_t flags;			/* R_* */
+	void *of_unit;			/* malloc'd by the unit; aliases have it, too */
 	bool rep;			/* one REP string instruction alone */
 	uint8_t last_insn[16];		/* R_NEXT */
 };

@@ -19,7 +19,7 @@ struct system_cpu *system_cpus[MAX_VCPUS];
 const char *system_log_dir;
 bool system_log_ready;
 
-static const char *ram_path, *window_path;
+static const char *ram_path, *window_path, *unit_name;
 static unsigned int max_cpus;
 static uint64_t started;
 
@@ -131,7 +131,10 @@ static void cpu_init(qemu_plugin_id_t id, unsigned int index)
 			plugin_refuse("no memory for a virtual CPU");
 	}
 	memset(s, 0, sizeof(*s));
+	pthread_mutex_unlock(&vtu.lock);
+	/* The machine makes its CPUs one after another. */
 	system_cpu_init(s, index);
+	pthread_mutex_lock(&vtu.lock);
 	vtu.vcpus[index] = vtu.current[index] = &s->v;
 	system_cpus[index] = s;
 	if (index >= vtu.nvcpus)
@@ -174,6 +177,27 @@ void system_log_begin(void)
 	asked = true;
 }
 
+/* By name; NULL: no machine of this architecture has it. */
+static const struct unit_ops *choose_unit(void)
+{
+	static const struct {
+		const char *name;
+		enum vtu_unit_kind kind;
+	} table[] = {
+		{"pt", VTU_UNIT_PT},
+		{"coresight", VTU_UNIT_CORESIGHT},
+		{"spe", VTU_UNIT_SPE},
+	};
+	size_t i;
+
+	if (!unit_name)
+		return unit_find(VTU_UNIT_NONE);
+	for (i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+		if (!strcmp(table[i].name, unit_name))
+			return unit_find(table[i].kind);
+	return NULL;
+}
+
 static bool parse_option(const char *arg)
 {
 	static const struct {
@@ -183,6 +207,7 @@ static bool parse_option(const char *arg)
 		{"ram=", &ram_path},
 		{"reg=", &window_path},
 		{"log=", &system_log_dir},
+		{"unit=", &unit_name},
 	};
 	size_t i, len;
 
@@ -215,7 +240,10 @@ void system_install(qemu_plugin_id_t id, const struct qemu_info *info, int argc,
 		plugin_refuse("more than %u CPUs", VTU_MAX_BLOCKS);
 	vtu.id = id;
 	vtu.system = true;
-	vtu.unit = &unit_pt;
+	vtu.unit = choose_unit();
+	if (!vtu.unit)
+		plugin_refuse("an %s CPU has no trace unit '%s'", vtu.guest->name,
+			      unit_name);
 	vtu.pc_offset = vtu.guest->system->pc_offset;
 	vtu.pid = getpid();
 	register_callbacks(id);

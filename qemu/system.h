@@ -5,7 +5,7 @@
  *
  *	system.c	options, installation, the window and the machine's RAM
  *	system_exec.c	one CPU: what retired, exceptions and interrupts, the doorbell
- *	system_log.c	the independent log
+ *	system_log*.c	the independent log
  *	system_ARCH.c	struct guest_system
  */
 #ifndef QEMU_SYSTEM_H
@@ -18,8 +18,9 @@ struct system_log;
 
 struct system_cpu {
 	struct vcpu v;	      /* first: the fast path's fields; v.in: ContextEn */
-	bool on;	      /* TriggerEn: the unit wants to know what runs */
-	uint64_t space;	      /* address space that the unit was told last */
+	bool on;	      /* the unit wants to know what runs */
+	bool paused;	      /* its stream is stopped: nothing that runs describe */
+	struct unit_place told; /* level, space and context that it was told last */
 	uint64_t unexplained; /* transfers that nothing accounts for */
 	struct guest_entries entries;
 	struct system_log *log;
@@ -46,6 +47,7 @@ uint64_t system_clock(void);
 /* The exec callbacks before their thunks, as vcpu_exec_thunk. */
 void system_exec_thunk(unsigned int index, void *run);
 void system_exec_rep_thunk(unsigned int index, void *run);
+void system_exec_any_thunk(unsigned int index, void *run);
 
 /* n instructions of tb get callbacks of the log. */
 void system_log_translate(struct qemu_plugin_tb *tb, size_t n);

@@ -16,21 +16,8 @@
 
 #define MAX_NESTED 8 /* handlers entered before the first one's first block */
 
-static void *machine_memory(void *ctx, uint64_t addr, uint64_t len)
-{
-	return system_ram(addr, len);
-}
-
-static void machine_interrupt(void *ctx)
-{
-	struct system_cpu *s = ctx;
-
-	__atomic_add_fetch(&s->v.block->irqs, 1, __ATOMIC_RELEASE);
-}
-
 void system_cpu_init(struct system_cpu *s, unsigned int index)
 {
-	struct pt_unit_host host = {s, machine_memory, machine_interrupt, NULL};
 	struct vtu_block *b = vtu_block(vtu.window, index);
 
 	s->v.index = index;
@@ -39,29 +26,53 @@ void system_cpu_init(struct system_cpu *s, unsigned int index)
 	s->v.mode = VCPU_LIVE;
 	s->on = !index; /* until its first block was seen */
 	b->vcpu = index;
-	pt_unit_init(&s->v.pt, (struct pt_regs_file *)b->regs, NULL, &host);
+	vtu.unit->power_on(&s->v);
 	window_set_state(b, VTU_RUNNING);
 }
 
-/* Ends the block before at `next`, which it leads to by itself. */
-static void retire_whole(struct system_cpu *s, const struct run *p, unsigned int level,
-			 uint64_t next)
+/* The flow goes on at ip, at `level`; nothing else that the unit knows changed. */
+static struct unit_place at_level(struct system_cpu *s, enum unit_level level,
+				  uint64_t ip)
+{
+	s->told.level = level;
+	s->told.ip = ip;
+	return s->told;
+}
+
+static bool changes_level(const struct run *p)
+{
+	return p->kind == RUN_FAR || p->kind == RUN_ERET;
+}
+
+/*
+ * Ends the block before at `next`, which it leads to by itself; `event`: and an
+ * event entered its handler since.
+ */
+static void retire_whole(struct system_cpu *s, const struct run *p, enum unit_level level,
+			 uint64_t next, bool event)
 {
 	const struct block_info *info = run_info(p);
+	bool (*taken)(const struct guest_env *, const uint8_t *, size_t) =
+		vtu.guest->branch_taken;
+	struct unit_place to;
 
-	if (p->kind == RUN_FAR) {
-		pt_unit_far(&s->v.pt, p, level, s->space, next);
+	if (changes_level(p)) {
+		to = at_level(s, level, next);
+		vcpu_feed_far(&s->v, p, &to);
 		return;
 	}
+	if (event && vtu.guest->system->branch_taken)
+		taken = vtu.guest->system->branch_taken;
 	if (info->flags & R_NEXT && next == p->end &&
-	    vtu.guest->branch_taken(s->v.env, info->last_insn, p->len[p->ninsn - 1]))
+	    taken(s->v.env, info->last_insn, p->len[p->ninsn - 1]))
 		p = info->taken;
-	pt_unit_run(&s->v.pt, p, p->ninsn, next);
+	vcpu_feed(&s->v, p, p->ninsn, next);
 }
 
 static bool leads_to(const struct run *p, uint64_t next)
 {
-	return next == p->fall || next == p->taken || p->kind >= RUN_JMP_IND;
+	return next == p->fall || next == p->taken || run_is_indirect(p->kind) ||
+	       p->kind == RUN_FAR;
 }
 
 /* What retired before the event e, whose instruction was next. */
@@ -71,21 +82,21 @@ static void retire_before(struct system_cpu *s, const struct guest_event *e)
 	int n = vcpu_index_of(p, e->ip);
 
 	if (leads_to(p, e->ip) && !(e->fault && n >= 0))
-		retire_whole(s, p, e->level, e->ip);
+		retire_whole(s, p, e->level, e->ip, true);
 	else if (n >= 0)
-		pt_unit_run(&s->v.pt, p, (uint32_t)n, e->ip);
+		vcpu_feed(&s->v, p, (uint32_t)n, e->ip);
 	else
 		s->unexplained++;
 }
 
-/* Where the block before loaded another address space, its last instruction did. */
-static void move_space(struct system_cpu *s, unsigned int level, uint64_t space,
-		       uint64_t ip)
+/* Another address space or context: the block before loaded it, at its end. */
+static void move_space(struct system_cpu *s, const struct guest_where *w,
+		       enum unit_level level, uint64_t ip)
 {
-	if (s->space == space)
+	if (s->told.space == w->at.space && s->told.context == w->at.context)
 		return;
-	s->space = space;
-	pt_unit_set_context(&s->v.pt, level, space, ip);
+	s->told = (struct unit_place){level, w->at.space, w->at.context, ip};
+	vtu.unit->move(&s->v, &s->told);
 }
 
 /*
@@ -97,12 +108,13 @@ static bool retire_events(struct system_cpu *s, const struct guest_where *w)
 	const struct guest_system *g = vtu.guest->system;
 	const struct run *p = run_real(s->v.prev);
 	struct guest_event e[MAX_NESTED];
-	uint64_t to = w->pc, sp = g->stack_pointer(s->v.env);
+	uint64_t to = w->at.ip, sp = vtu.guest->stack_pointer(s->v.env);
+	struct unit_place place;
 	int n = 0;
 
 	while (n < MAX_NESTED && g->event(s->v.env, &s->entries, to, sp, &e[n])) {
 		/* INT3, INT n: a branch that was executed, not an event. */
-		if (p->kind == RUN_FAR && e[n].ip == p->end && !e[n].fault)
+		if (p->kind == RUN_FAR && e[n].ip == p->end && e[n].may_call)
 			break;
 		to = e[n].ip;
 		sp = e[n].sp;
@@ -113,11 +125,11 @@ static bool retire_events(struct system_cpu *s, const struct guest_where *w)
 	if (!n)
 		return false;
 	retire_before(s, &e[n - 1]);
-	move_space(s, e[n - 1].level, w->space, e[n - 1].ip);
+	move_space(s, w, e[n - 1].level, e[n - 1].ip);
 	while (n--) {
-		to = n ? e[n - 1].ip : w->pc;
-		pt_unit_async(&s->v.pt, e[n].ip, n ? e[n - 1].level : w->level,
-			      s->space, to);
+		place = n ? at_level(s, e[n - 1].level, e[n - 1].ip)
+			  : at_level(s, w->at.level, w->at.ip);
+		vtu.unit->leave(&s->v, e[n].ip, e[n].what, &place);
 	}
 	return true;
 }
@@ -136,22 +148,38 @@ static bool was_cut(const struct run *p, const struct run *c)
 static void retire(struct system_cpu *s, const struct run *c, const struct guest_where *w)
 {
 	const struct run *p = run_real(s->v.prev);
-	int n = vcpu_index_of(p, w->pc);
+	uint64_t pc = w->at.ip;
+	int n = vcpu_index_of(p, pc);
 
-	if (n >= 0 && (was_cut(p, c) || !leads_to(p, w->pc)))
-		pt_unit_run(&s->v.pt, p, (uint32_t)n, w->pc);
-	else if (w->pc == p->fall || w->pc == p->taken)
-		retire_whole(s, p, w->level, w->pc);
+	if (n >= 0 && (was_cut(p, c) || !leads_to(p, pc)))
+		vcpu_feed(&s->v, p, (uint32_t)n, pc);
+	else if (pc == p->fall || pc == p->taken)
+		retire_whole(s, p, w->at.level, pc, false);
 	else if (retire_events(s, w))
 		;
-	else if (leads_to(p, w->pc))
-		retire_whole(s, p, w->level, w->pc);
+	else if (leads_to(p, pc))
+		retire_whole(s, p, w->at.level, pc, false);
 	else
 		s->unexplained++;
-	move_space(s, w->level, w->space, w->pc);
+	move_space(s, w, w->at.level, pc);
 }
 
-/* The doorbell: register writes in order, a flush, the acknowledgement. */
+/* Register writes in order; the unit stands still meanwhile. */
+static void execute(struct system_cpu *s, uint32_t from, uint32_t to)
+{
+	struct vtu_block *b = s->v.block;
+
+	for (; from != to; from++) {
+		const struct vtu_command *c = &b->ring[from % VTU_RING];
+
+		if (vtu.unit->write(&s->v, c->reg, c->value) < 0) {
+			b->fault_reg = c->reg;
+			b->faults++;
+		}
+	}
+}
+
+/* The doorbell: register writes, a flush, the acknowledgement. */
 static void serve(struct system_cpu *s, const struct guest_where *w)
 {
 	struct vtu_block *b = s->v.block;
@@ -168,50 +196,49 @@ static void serve(struct system_cpu *s, const struct guest_where *w)
 	done = tail - s->v.served > VTU_RING ? tail - VTU_RING : s->v.served;
 	commands = done != tail;
 	if (commands) {
-		vtu.guest->system->entries(s->v.env, &s->entries, true);
-		s->space = w->space;
-		pt_unit_set_context(&s->v.pt, w->level, w->space, w->pc);
-		pt_unit_break(&s->v.pt, w->pc);
+		if (vtu.guest->system->entries)
+			vtu.guest->system->entries(s->v.env, &s->entries, true);
+		s->told = w->at;
+		vtu.unit->move(&s->v, &w->at);
+		vtu.unit->pause(&s->v, w->at.ip);
 	}
-	pt_unit_set_tsc(&s->v.pt, system_clock());
+	vtu.unit->set_clock(&s->v, system_clock());
 	vcpu_clock_sync(&s->v);
-	for (; done != tail; done++) {
-		const struct vtu_command *c = &b->ring[done % VTU_RING];
-
-		if (pt_unit_wrmsr(&s->v.pt, c->reg, c->value) < 0) {
-			b->fault_reg = c->reg;
-			b->faults++;
-		}
-	}
+	execute(s, done, tail);
 	s->v.served = tail;
-	pt_unit_flush(&s->v.pt);
+	vtu.unit->flush(&s->v, true);
 	vcpu_publish(&s->v);
 	__atomic_store_n(&b->ack, request, __ATOMIC_SEQ_CST);
-	if (commands)
-		pt_unit_resume(&s->v.pt, w->pc);
+	if (commands) {
+		vtu.unit->resume(&s->v, w->at.ip);
+		s->paused = false;
+	}
 }
 
-/* Not executed yet: is the block at `front` in a context that the unit traces? */
+/* Not executed yet: is the block at w in a context that the unit traces? */
 static bool in_context(struct system_cpu *s, const struct guest_where *w)
 {
 	if (!w->traceable) {
-		if (!s->v.pt.broken)
-			pt_unit_break(&s->v.pt, w->pc);
+		if (!s->paused)
+			vtu.unit->pause(&s->v, w->at.ip);
+		s->paused = true;
 		return false;
 	}
-	if (s->v.pt.broken)
-		pt_unit_resume(&s->v.pt, w->pc);
-	if (s->v.pt.cpl != w->level || s->space != w->space) {
-		s->space = w->space;
-		pt_unit_set_context(&s->v.pt, w->level, w->space, w->pc);
+	if (s->paused)
+		vtu.unit->resume(&s->v, w->at.ip);
+	s->paused = false;
+	if (s->told.level != w->at.level || s->told.space != w->at.space ||
+	    s->told.context != w->at.context) {
+		s->told = w->at;
+		vtu.unit->move(&s->v, &w->at);
 	}
-	return s->v.pt.context_en;
+	return vtu.unit->in_context(&s->v);
 }
 
 /* The machine's first instruction. */
-static void begin(const struct guest_env *env)
+static void begin(const struct guest_env *env, uint64_t pc)
 {
-	const char *why = vtu.guest->system->verify(env);
+	const char *why = vtu.guest->system->verify(env, pc);
 
 	if (why)
 		plugin_refuse("this emulator keeps a CPU's state elsewhere: %s", why);
@@ -226,22 +253,22 @@ static __attribute__((noinline)) void exec_slow(struct system_cpu *s, struct run
 
 	s->v.env = env;
 	if (!vtu.started)
-		begin(env);
+		begin(env, run_real(c)->start);
 	vtu.guest->system->where(env, &w);
 	if (s->v.prev != &vcpu_outside) {
-		c = block_at(front, w.pc);
+		c = block_at(front, w.at.ip);
 		retire(s, run_real(c), &w);
 	}
 	if (unlikely(s->v.block->attention))
 		serve(s, &w);
-	s->on = s->v.pt.trigger_en;
+	s->on = vtu.unit->wanting(&s->v);
 	s->v.in = s->on && in_context(s, &w);
 	if (s->v.in)
-		s->v.prev = block_at(front, w.pc);
+		s->v.prev = block_at(front, w.at.ip);
 	else
 		s->v.prev = &vcpu_outside;
 	if (s->on && !s->v.in)
-		pt_unit_pass(&s->v.pt, front->ninsn);
+		vtu.unit->skip(&s->v, front->ninsn);
 	if (system_log_dir)
 		system_log_resume(s, &w);
 }
@@ -250,6 +277,9 @@ __attribute__((visibility("hidden"), used)) void
 system_exec(unsigned int index, struct run *front, struct guest_env *env);
 __attribute__((visibility("hidden"), used)) void
 system_exec_rep(unsigned int index, struct run *front, struct guest_env *env);
+
+__attribute__((visibility("hidden"), used)) void
+system_exec_any(unsigned int index, struct run *front, struct guest_env *env);
 
 __attribute__((section(".text.exec"), aligned(64))) void
 system_exec(unsigned int index, struct run *front, struct guest_env *env)
@@ -282,5 +312,28 @@ void system_exec_rep(unsigned int index, struct run *front, struct guest_env *en
 	system_exec(index, front, env);
 }
 
+/* Any unit: what surely retired is a call, all else as for PT. */
+void system_exec_any(unsigned int index, struct run *front, struct guest_env *env)
+{
+	struct system_cpu *s = system_cpus[index];
+	uint64_t pc = guest_pc(env, vtu.pc_offset);
+	const struct run *p = s->v.prev;
+
+	if (likely(!s->v.block->attention)) {
+		if (likely(!s->on))
+			return;
+		if (likely(front->start == pc && !(p->flags & R_LEAVE))) {
+			p = run_real(p);
+			if (pc == p->fall || pc == p->taken) {
+				s->v.prev = front;
+				vtu.unit->run(&s->v, p, p->ninsn, pc);
+				return;
+			}
+		}
+	}
+	exec_slow(s, front, env);
+}
+
 EXEC_THUNK(system_exec)
 EXEC_THUNK(system_exec_rep)
+EXEC_THUNK(system_exec_any)

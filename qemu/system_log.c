@@ -2,34 +2,24 @@
 /*
  * The independent log of a machine's CPUs: addresses of retired instructions, from
  * callbacks before each one.  Whether the last one of a block retired is told by
- * what follows and, in the kernel, by what lies on its stack; the packet path
- * looks at the table of handlers instead, and shares nothing of this.
+ * what follows and, in the kernel, by what the CPU left there.
  */
-#include "system.h"
+#include "system_log.h"
 
-#include <Zydis/Zydis.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "addrlog.h"
+#include "system.h"
 #include "system_log_file.h"
 #include "thunk.h"
-
-enum log_kind { LOG_SEQ, LOG_DIRECT, LOG_OTHER };
-
-struct log_insn {
-	uint64_t addr;	 /* as it was translated */
-	uint64_t target; /* LOG_DIRECT */
-	uint8_t len;
-	uint8_t kind; /* enum log_kind */
-	bool first;   /* of its block */
-};
 
 struct system_log {
 	struct addrlog file;
 	bool on;
-	const struct log_insn *pending; /* began; whether it retired shows later */
+	bool skips; /* this block: in a mode that no unit traces */
+	const struct system_log_insn *pending; /* began; whether it retired shows later */
 	uint64_t shift;			/* of this block: runs at addr + shift */
 	uint64_t pending_shift;
 	uint64_t space, thread; /* as told last */
@@ -38,35 +28,7 @@ struct system_log {
 /* Order of marks over all CPUs. */
 static uint64_t sequence;
 
-static void describe(struct log_insn *i, const uint8_t *bytes, size_t n)
-{
-	ZydisDecoder d;
-	ZydisDecodedInstruction z;
-	ZydisDecodedOperand op[ZYDIS_MAX_OPERAND_COUNT];
-
-	i->kind = LOG_SEQ;
-	ZydisDecoderInit(&d, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
-	if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&d, bytes, n, &z, op)))
-		return;
-	switch (z.meta.category) {
-	case ZYDIS_CATEGORY_COND_BR:
-	case ZYDIS_CATEGORY_UNCOND_BR:
-	case ZYDIS_CATEGORY_CALL:
-		i->kind = op[0].type == ZYDIS_OPERAND_TYPE_IMMEDIATE ? LOG_DIRECT
-								     : LOG_OTHER;
-		if (i->kind == LOG_DIRECT)
-			ZydisCalcAbsoluteAddress(&z, &op[0], i->addr, &i->target);
-		break;
-	case ZYDIS_CATEGORY_RET:
-	case ZYDIS_CATEGORY_SYSCALL:
-	case ZYDIS_CATEGORY_SYSRET:
-	case ZYDIS_CATEGORY_INTERRUPT:
-		i->kind = LOG_OTHER;
-		break;
-	default:
-		break;
-	}
-}
+static const struct system_log_arch *arch;
 
 static void append(struct system_log *l, uint64_t word)
 {
@@ -83,22 +45,23 @@ static void mark(struct system_log *l, enum system_log_mark what)
 }
 
 /* Did the instruction that began last retire, with the one at `next` after it? */
-static bool retired(const struct guest_env *env, const struct log_insn *i, uint64_t addr,
-		    uint64_t next)
+static bool retired(const struct guest_env *env, const struct system_log_insn *i,
+		    uint64_t addr, uint64_t next)
 {
-	const struct guest_system *g = vtu.guest->system;
-
+	/* Nothing was translated: a block that raises an exception. */
+	if (!i->len)
+		return false;
 	if (i->kind == LOG_SEQ)
-		return next == addr + i->len || g->interrupted_at(env, addr + i->len);
+		return next == addr + i->len || arch->interrupted_at(env, addr + i->len);
 	if (i->kind == LOG_DIRECT && i->target == i->addr)
 		return true;
-	return !g->interrupted_at(env, addr);
+	return !arch->interrupted_at(env, addr);
 }
 
 static void settle(struct system_log *l, const struct guest_env *env, uint64_t next,
 		   bool first)
 {
-	const struct log_insn *i = l->pending;
+	const struct system_log_insn *i = l->pending;
 	uint64_t addr;
 
 	l->pending = NULL;
@@ -110,17 +73,30 @@ static void settle(struct system_log *l, const struct guest_env *env, uint64_t n
 }
 
 /* Address space and thread, where they changed. */
-static void tag(struct system_log *l, const struct guest_env *env)
+static void tag(struct system_log *l, const struct guest_env *env,
+		const struct guest_where *w)
 {
-	struct guest_where w;
 	uint64_t thread = vtu.guest->system->thread(env);
 
-	vtu.guest->system->where(env, &w);
-	if (w.space == l->space && thread == l->thread)
+	if (w->at.space == l->space && thread == l->thread)
 		return;
-	l->space = w.space;
+	l->space = w->at.space;
 	l->thread = thread;
 	mark(l, SYSTEM_LOG_TAG);
+}
+
+/* The first instruction of a block: what led here, and where that is. */
+static void enter_block(struct system_log *l, const struct system_log_insn *i,
+			const struct guest_env *env)
+{
+	struct guest_where w;
+
+	vtu.guest->system->where(env, &w);
+	l->skips = !w.traceable;
+	l->shift = w.at.ip - i->addr;
+	settle(l, env, w.at.ip, true);
+	if (!l->skips)
+		tag(l, env, &w);
 }
 
 __attribute__((visibility("hidden"), used)) void
@@ -129,16 +105,16 @@ void system_log_insn_thunk(unsigned int index, void *udata);
 
 void system_log_insn(unsigned int index, void *udata, const struct guest_env *env)
 {
-	const struct log_insn *i = udata;
+	const struct system_log_insn *i = udata;
 	struct system_log *l = system_cpus[index]->log;
 
 	if (!l || !l->on)
 		return;
 	if (i->first)
-		l->shift = guest_pc(env, vtu.pc_offset) - i->addr;
-	settle(l, env, i->addr + l->shift, i->first);
-	if (i->first)
-		tag(l, env);
+		enter_block(l, i, env);
+	if (l->skips)
+		return;
+	settle(l, env, i->addr + l->shift, false);
 	l->pending = i;
 	l->pending_shift = l->shift;
 }
@@ -149,16 +125,19 @@ void system_log_translate(struct qemu_plugin_tb *tb, size_t n)
 {
 	size_t k;
 
+	if (!arch)
+		arch = vtu.guest == &guest_x86_64 ? &system_log_x86_64
+						  : &system_log_aarch64;
 	for (k = 0; k < n; k++) {
 		struct qemu_plugin_insn *q = qemu_plugin_tb_get_insn(tb, k);
-		struct log_insn *i = calloc(1, sizeof(*i));
+		struct system_log_insn *i = calloc(1, sizeof(*i));
 
 		if (!i)
 			plugin_refuse("no memory for the execution log");
 		i->addr = qemu_plugin_insn_vaddr(q);
 		i->len = (uint8_t)qemu_plugin_insn_size(q);
 		i->first = !k;
-		describe(i, qemu_plugin_insn_data(q), i->len);
+		arch->describe(i, qemu_plugin_insn_data(q), i->len);
 		qemu_plugin_register_vcpu_insn_exec_cb(q, system_log_insn_thunk,
 						       QEMU_PLUGIN_CB_NO_REGS, i);
 	}
@@ -188,13 +167,13 @@ void system_log_resume(struct system_cpu *s, const struct guest_where *w)
 	if (!l)
 		l = s->log = create(s->v.index);
 	if (!s->on) {
-		settle(l, s->v.env, w->pc, true);
+		settle(l, s->v.env, w->at.ip, true);
 		mark(l, SYSTEM_LOG_OFF);
 	}
 	l->pending = NULL;
 	l->on = s->on;
 	if (s->on) {
-		l->space = w->space;
+		l->space = w->at.space;
 		l->thread = vtu.guest->system->thread(s->v.env);
 		mark(l, SYSTEM_LOG_ON);
 	}

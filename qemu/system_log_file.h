@@ -3,8 +3,8 @@
  * Files of the independent log of a machine: log.cpuN in the plugin's log=
  * directory.  The header and data as in execlog_file.h, with a magic of their own;
  * between the addresses of retired instructions stand marks of four words: what it
- * is, its number in the order of all CPUs' marks, the address space (x86: CR3) and
- * the thread (x86: FS base) from there on.
+ * is, its number in the order of all CPUs' marks, the address space (x86: CR3, A64:
+ * TTBR0_EL1) and the thread (x86: FS base, A64: TPIDR_EL0) from there on.
  */
 #ifndef QEMU_SYSTEM_LOG_FILE_H
 #define QEMU_SYSTEM_LOG_FILE_H

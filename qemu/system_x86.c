@@ -33,7 +33,7 @@ struct frame {
 	uint64_t rip, cs, rflags, rsp, ss;
 };
 
-static const char *verify(const struct guest_env *env)
+static const char *verify(const struct guest_env *env, uint64_t pc)
 {
 	if (env->eip != 0xfff0)
 		return "its program counter is not that of a reset";
@@ -47,11 +47,18 @@ static const char *verify(const struct guest_env *env)
 	return NULL;
 }
 
+/* As PT has it: CPL 0, or another. */
+static enum unit_level level_of(uint64_t cpl)
+{
+	return cpl & 3 ? UNIT_USER : UNIT_KERNEL;
+}
+
 static void where(const struct guest_env *env, struct guest_where *w)
 {
-	w->pc = env->eip;
-	w->space = env->cr[3];
-	w->level = env->hflags & HF_CPL;
+	w->at.ip = env->eip;
+	w->at.space = env->cr[3];
+	w->at.context = 0;
+	w->at.level = level_of(env->hflags & HF_CPL);
 	w->traceable = env->hflags & HF_CS64;
 }
 
@@ -171,30 +178,11 @@ static bool event(const struct guest_env *env, const struct guest_entries *t, ui
 		return false;
 	e->ip = f.rip;
 	e->sp = f.rsp;
-	e->level = f.cs & 3;
+	e->level = level_of(f.cs);
 	e->fault = vector < 32 && FAULTS >> vector & 1;
+	e->may_call = !e->fault;
+	e->what = e->fault ? UNIT_FAULT : UNIT_INTERRUPT;
 	return true;
-}
-
-static uint64_t stack_pointer(const struct guest_env *env)
-{
-	return env->regs[X86_RSP];
-}
-
-/* By the look of what is on the stack, with an error code or without. */
-static bool interrupted_at(const struct guest_env *env, uint64_t ip)
-{
-	uint64_t s[3]; /* RIP, CS, RFLAGS */
-	int i;
-
-	if ((int64_t)env->eip >= 0)
-		return false;
-	for (i = 0; i < 2; i++)
-		if (system_read(env, env->regs[X86_RSP] + 8u * (unsigned int)i, s,
-				sizeof(s)) &&
-		    s[0] == ip && s[1] && s[1] < 0x100 && s[2] & 2 && !(s[2] >> 22))
-			return true;
-	return false;
 }
 
 const struct guest_system guest_x86_64_system = {
@@ -206,6 +194,4 @@ const struct guest_system guest_x86_64_system = {
 	.ram_offset = ram_offset,
 	.entries = entries,
 	.event = event,
-	.stack_pointer = stack_pointer,
-	.interrupted_at = interrupted_at,
 };

@@ -16,20 +16,31 @@
 #include "../vtu/window.h"
 
 struct vcpu;
+struct block_info;
 struct qemu_plugin_tb;
 
 /* A privilege level and address space, and the next instruction there. */
 struct unit_place {
 	unsigned int level; /* enum unit_level */
 	uint64_t space;	    /* CR3, TTBR0_EL1; 0 in user mode emulation */
+	uint32_t context;   /* CONTEXTIDR_EL1; in user mode emulation the thread's id */
 	uint64_t ip;
 };
 enum unit_level { UNIT_KERNEL, UNIT_USER };
 
 /* What stopped the flow between two instructions. */
 enum unit_event {
-	UNIT_INTERRUPT, /* a signal, or the host wants to see the vCPU */
-	UNIT_FAULT,	/* raised by the instruction, which did not retire */
+	UNIT_INTERRUPT,	     /* also a signal, or the host wants to see the vCPU */
+	UNIT_FAST_INTERRUPT, /* FIQ */
+	UNIT_SYSTEM_ERROR,
+	/* Raised by the instruction, which did not retire. */
+	UNIT_FAULT, /* of its data, or any other that a unit cannot tell from it */
+	UNIT_FETCH_FAULT,
+	UNIT_ALIGNMENT,
+	UNIT_TRAP,  /* undefined, or not allowed here */
+	UNIT_DEBUG, /* breakpoints and steps */
+	UNIT_DATA_DEBUG,
+	UNIT_EVENTS,
 };
 
 struct unit_ops {
@@ -48,8 +59,11 @@ struct unit_ops {
 	int (*write)(struct vcpu *v, uint32_t reg, uint64_t value);
 	/* Does it want to be fed? */
 	bool (*tracing)(const struct vcpu *v);
-	/* A block of n instructions is translated: for callbacks of its own; or NULL. */
-	void (*translate)(struct qemu_plugin_tb *tb, size_t n);
+	/*
+	 * b of n instructions is translated: for callbacks of its own, and b->of_unit;
+	 * or NULL.
+	 */
+	void (*translate)(struct block_info *b, struct qemu_plugin_tb *tb, size_t n);
 	/* n instructions of r retired, the next is at `next`; not a whole RUN_FAR. */
 	void (*run)(struct vcpu *v, const struct run *r, uint32_t n, uint64_t next);
 	/* All of r retired, its last one calls the kernel. */
@@ -72,9 +86,22 @@ struct unit_ops {
 	void (*set_clock)(struct vcpu *v, uint64_t time);
 	/* Instructions retired. */
 	uint64_t (*insns)(const struct vcpu *v);
+
+	/* A machine's CPU; NULL: programs only.  Turned on, and not stopped? */
+	bool (*wanting)(const struct vcpu *v);
+	/* Does it trace at the place that it was told of last? */
+	bool (*in_context)(const struct vcpu *v);
+	/* Level, space or context changed, and nothing that it was told led there. */
+	void (*move)(struct vcpu *v, const struct unit_place *at);
+	/* Stops the stream before the instruction at `at`; and goes on there. */
+	void (*pause)(struct vcpu *v, uint64_t at);
+	void (*resume)(struct vcpu *v, uint64_t at);
 };
 
 extern const struct unit_ops unit_pt, unit_coresight, unit_spe, unit_feed;
+
+/* The unit of this kind, if this guest has such; NONE: the guest's own.  NULL: none. */
+const struct unit_ops *unit_find(uint32_t kind);
 
 /* What the unit asks of its surroundings; ctx is the vCPU. */
 void *unit_memory(void *ctx, uint64_t addr, uint64_t len);

@@ -17,6 +17,7 @@
 
 #define EL_KERNEL 1u
 #define EL_USER	  0u
+static const uint8_t level[] = {[UNIT_KERNEL] = EL_KERNEL, [UNIT_USER] = EL_USER};
 
 /* Where a trace bus ends.  Outlives its block's vCPU: others may feed it. */
 struct fabric {
@@ -127,7 +128,7 @@ static bool stall(void *ctx)
 	struct vcpu *v = ctx;
 	bool answered;
 
-	if (v->mode != VCPU_LIVE || v->quitting)
+	if (vtu.system || v->mode != VCPU_LIVE || v->quitting)
 		return false;
 	cs(v)->waiting = true;
 	answered = window_hook(v, VTU_HOOK_IRQ, 0, 0, 0);
@@ -242,24 +243,61 @@ static void run(struct vcpu *v, const struct run *r, uint32_t n, uint64_t next)
 		etm_unit_run(&cs(v)->etm, r, n, next);
 }
 
-static const uint8_t level[] = {[UNIT_KERNEL] = EL_KERNEL, [UNIT_USER] = EL_USER};
-
 static void far(struct vcpu *v, const struct run *r, const struct unit_place *to)
 {
-	etm_unit_far(&cs(v)->etm, r, level[to->level], (uint32_t)v->tid, to->ip);
+	etm_unit_far(&cs(v)->etm, r, level[to->level], to->context, to->ip);
 }
+
+/* IHI0064 table 6-15. */
+static const uint8_t exceptions[UNIT_EVENTS] = {
+	[UNIT_INTERRUPT] = ETM4_EXC_IRQ,
+	[UNIT_FAST_INTERRUPT] = ETM4_EXC_FIQ,
+	[UNIT_SYSTEM_ERROR] = ETM4_EXC_SYSTEM_ERROR,
+	[UNIT_FAULT] = ETM4_EXC_DATA_FAULT,
+	[UNIT_FETCH_FAULT] = ETM4_EXC_INST_FAULT,
+	[UNIT_ALIGNMENT] = ETM4_EXC_ALIGNMENT,
+	[UNIT_TRAP] = ETM4_EXC_TRAP,
+	[UNIT_DEBUG] = ETM4_EXC_INST_DEBUG,
+	[UNIT_DATA_DEBUG] = ETM4_EXC_DATA_DEBUG,
+};
 
 static void leave(struct vcpu *v, uint64_t at, enum unit_event event,
 		  const struct unit_place *to)
 {
-	etm_unit_exception(&cs(v)->etm,
-			   event == UNIT_FAULT ? ETM4_EXC_DATA_FAULT : ETM4_EXC_IRQ, at,
-			   level[to->level], (uint32_t)v->tid, to->ip);
+	etm_unit_exception(&cs(v)->etm, exceptions[event], at, level[to->level],
+			   to->context, to->ip);
 }
 
 static void enter(struct vcpu *v, const struct unit_place *at)
 {
-	etm_unit_set_context(&cs(v)->etm, level[at->level], (uint32_t)v->tid, at->ip);
+	etm_unit_set_context(&cs(v)->etm, level[at->level], at->context, at->ip);
+}
+
+static bool in_context(const struct vcpu *v)
+{
+	return cs(v)->etm.enabled && cs(v)->etm.level_on;
+}
+
+/* A context ID that is written breaks no flow. */
+static void move(struct vcpu *v, const struct unit_place *at)
+{
+	struct etm_unit *etm = &cs(v)->etm;
+
+	if (in_context(v) && etm->el == level[at->level])
+		etm_unit_set_cid(etm, at->context);
+	else
+		enter(v, at);
+}
+
+static void pause_at(struct vcpu *v, uint64_t at)
+{
+	if (cs(v)->etm.enabled)
+		etm_unit_break(&cs(v)->etm, at);
+}
+
+static void resume(struct vcpu *v, uint64_t at)
+{
+	etm_unit_resume(&cs(v)->etm, at);
 }
 
 static void skip(struct vcpu *v, uint32_t n)
@@ -325,4 +363,9 @@ const struct unit_ops unit_coresight = {
 	.clock = get_clock,
 	.set_clock = set_clock,
 	.insns = insns,
+	.wanting = tracing,
+	.in_context = in_context,
+	.move = move,
+	.pause = pause_at,
+	.resume = resume,
 };

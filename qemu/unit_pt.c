@@ -76,7 +76,7 @@ static void enter(struct vcpu *v, const struct unit_place *at)
 
 static void skip(struct vcpu *v, uint32_t n)
 {
-	v->pt.insns += n;
+	pt_unit_pass(&v->pt, n);
 }
 
 static void flush(struct vcpu *v, bool hook)
@@ -99,6 +99,31 @@ static uint64_t insns(const struct vcpu *v)
 	return v->pt.insns;
 }
 
+static bool wanting(const struct vcpu *v)
+{
+	return v->pt.trigger_en;
+}
+
+static bool in_context(const struct vcpu *v)
+{
+	return v->pt.context_en;
+}
+
+static void move(struct vcpu *v, const struct unit_place *at)
+{
+	pt_unit_set_context(&v->pt, cpl[at->level], at->space, at->ip);
+}
+
+static void pause_at(struct vcpu *v, uint64_t at)
+{
+	pt_unit_break(&v->pt, at);
+}
+
+static void resume(struct vcpu *v, uint64_t at)
+{
+	pt_unit_resume(&v->pt, at);
+}
+
 const struct unit_ops unit_pt = {
 	.kind = VTU_UNIT_PT,
 	.elf_machine = EM_X86_64,
@@ -118,4 +143,9 @@ const struct unit_ops unit_pt = {
 	.clock = get_clock,
 	.set_clock = set_clock,
 	.insns = insns,
+	.wanting = wanting,
+	.in_context = in_context,
+	.move = move,
+	.pause = pause_at,
+	.resume = resume,
 };

@@ -22,6 +22,9 @@
 
 #define MAX_ACCESSES 512	/* QEMU: TCG_MAX_INSNS */
 #define SEED	     0		/* recordings are repeatable */
+#define INSN_BYTES   4u
+
+static const uint8_t level[] = {[UNIT_KERNEL] = 1, [UNIT_USER] = 0};
 
 /* What one instruction of the block under way accessed. */
 struct access {
@@ -127,14 +130,13 @@ static unsigned int branch_flags(const struct run *r, uint64_t next)
 static void sample(struct spe_side *s, const struct run *r, uint32_t k, uint64_t next,
 		   bool whole, bool mispredicted)
 {
-	const struct access *a = find(s, k);
-	struct spe_op op = {.pc = r->start};
-	uint32_t i, word = 0;
+	const struct block_info *b = run_info(r);
+	const uint16_t *flags = b->of_unit;
+	struct spe_op op = {.pc = r->start + k * INSN_BYTES};
+	uint32_t in_block = (uint32_t)(op.pc - b->real->start) / INSN_BYTES;
+	const struct access *a = find(s, in_block);
 
-	for (i = 0; i < k; i++)
-		op.pc += r->len[i];
-	guest_read(op.pc, &word, sizeof(word));
-	op.flags = (uint16_t)a64_op_flags(word);
+	op.flags = flags[in_block];
 	if (whole && k == r->ninsn - 1 && is_branch(r)) {
 		op.kind = SPE_OP_KIND_BRANCH;
 		op.flags = (uint16_t)branch_flags(r, next);
@@ -174,6 +176,14 @@ static void run(struct vcpu *v, const struct run *r, uint32_t n, uint64_t next)
 	s->n = 0;
 }
 
+static void enter(struct vcpu *v, const struct unit_place *at)
+{
+	struct spe_side *s = side(v);
+
+	spe_unit_set_context(&s->unit, level[at->level], at->context);
+	s->n = 0;
+}
+
 /* An exception is no branch, but it retires. */
 static void far(struct vcpu *v, const struct run *r, const struct unit_place *to)
 {
@@ -181,19 +191,14 @@ static void far(struct vcpu *v, const struct run *r, const struct unit_place *to
 
 	if (!spe_unit_try(&s->unit, r->ninsn))
 		samples(s, r, r->ninsn, r->end, false, false);
-	s->n = 0;
+	enter(v, to);
 }
 
 /* Whatever was accessed did not retire, or was told already. */
 static void leave(struct vcpu *v, uint64_t at, enum unit_event event,
 		  const struct unit_place *to)
 {
-	side(v)->n = 0;
-}
-
-static void enter(struct vcpu *v, const struct unit_place *at)
-{
-	side(v)->n = 0;
+	enter(v, to);
 }
 
 static void skip(struct vcpu *v, uint32_t n)
@@ -244,14 +249,36 @@ static void on_access(unsigned int index, qemu_plugin_meminfo_t info, uint64_t v
 	spe_unit_access(&s->unit, &a->at, vaddr, 1u << qemu_plugin_mem_size_shift(info), store);
 }
 
-static void translate(struct qemu_plugin_tb *tb, size_t n)
+static bool in_context(const struct vcpu *v)
 {
-	size_t i;
+	return side(v)->unit.on;
+}
 
-	for (i = 0; i < n; i++)
-		qemu_plugin_register_vcpu_mem_cb(qemu_plugin_tb_get_insn(tb, i), on_access,
-						 QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW,
+static void stand_still(struct vcpu *v, uint64_t at)
+{
+	side(v)->n = 0;
+}
+
+static void translate(struct block_info *b, struct qemu_plugin_tb *tb, size_t n)
+{
+	uint16_t *flags = malloc(n * sizeof(*flags));
+	uint32_t word;
+	size_t i, size;
+
+	if (!flags)
+		plugin_refuse("no memory for a translated block");
+	for (i = 0; i < n; i++) {
+		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
+
+		word = 0;
+		size = qemu_plugin_insn_size(insn);
+		memcpy(&word, qemu_plugin_insn_data(insn), size < 4 ? size : 4);
+		flags[i] = (uint16_t)a64_op_flags(word);
+		qemu_plugin_register_vcpu_mem_cb(insn, on_access, QEMU_PLUGIN_CB_NO_REGS,
+						 QEMU_PLUGIN_MEM_RW,
 						 (void *)(uintptr_t)i);
+	}
+	b->of_unit = flags;
 	if (vtu.flags & VTU_F_LOG)
 		memlog_translate(tb, n);
 }
@@ -276,4 +303,9 @@ const struct unit_ops unit_spe = {
 	.clock = get_clock,
 	.set_clock = set_clock,
 	.insns = insns,
+	.wanting = tracing,
+	.in_context = in_context,
+	.move = enter,
+	.pause = stand_still,
+	.resume = stand_still,
 };

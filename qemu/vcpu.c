@@ -208,18 +208,29 @@ static void feed(struct vcpu *v, const struct run *p, uint64_t next)
 	vcpu_feed(v, p, p->ninsn, next);
 }
 
-/* Where nothing is traced: the kernel, which in user mode is the emulator. */
-static struct unit_place kernel_place(void)
+void vcpu_feed_far(struct vcpu *v, const struct run *r, const struct unit_place *to)
 {
-	return (struct unit_place){UNIT_KERNEL, 0, vtu.guest->kernel_ip};
+	const struct block_info *b = run_info(r);
+	const struct run *last = b->nparts ? b->parts[b->nparts - 1] : r;
+
+	if (last != r)
+		vcpu_feed(v, r, r->ninsn - last->ninsn, last->start);
+	vtu.unit->far(v, last, to);
+}
+
+/* Where nothing is traced: the kernel, which in user mode is the emulator. */
+static struct unit_place kernel_place(const struct vcpu *v)
+{
+	return (struct unit_place){UNIT_KERNEL, 0, (uint32_t)v->tid,
+				   vtu.guest->kernel_ip};
 }
 
 /* All of p retired, its last one calls the kernel. */
 static void feed_far(struct vcpu *v, const struct run *p)
 {
-	struct unit_place to = kernel_place();
+	struct unit_place to = kernel_place(v);
 
-	vtu.unit->far(v, p, &to);
+	vcpu_feed_far(v, p, &to);
 }
 
 void vcpu_retire(struct vcpu *v, uint64_t next)
@@ -251,7 +262,7 @@ void vcpu_retire(struct vcpu *v, uint64_t next)
 
 void vcpu_leave(struct vcpu *v, uint64_t at, enum unit_event why)
 {
-	struct unit_place to = kernel_place();
+	struct unit_place to = kernel_place(v);
 
 	if (!v->in)
 		return;
@@ -262,7 +273,7 @@ void vcpu_leave(struct vcpu *v, uint64_t at, enum unit_event why)
 
 static void enter(struct vcpu *v, uint64_t ip)
 {
-	const struct unit_place at = {UNIT_USER, 0, ip};
+	const struct unit_place at = {UNIT_USER, 0, (uint32_t)v->tid, ip};
 
 	vtu.unit->enter(v, &at);
 	v->in = true;

@@ -83,6 +83,8 @@ static inline bool vcpu_tracing(const struct vcpu *v)
 void vcpu_retire(struct vcpu *v, uint64_t next);
 /* n instructions of r, a real one or its taken twin, into the unit. */
 void vcpu_feed(struct vcpu *v, const struct run *r, uint32_t n, uint64_t next);
+/* All of r, whose end leads to another level. */
+void vcpu_feed_far(struct vcpu *v, const struct run *r, const struct unit_place *to);
 /* Stops the stream before the instruction at `at`, which was not executed. */
 void vcpu_leave(struct vcpu *v, uint64_t at, enum unit_event why);
 /* Index of the instruction at ip in r (a real one), or -1. */
