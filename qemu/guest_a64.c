@@ -2,39 +2,18 @@
 /*
  * AArch64 under QEMU 7.2's linux-user: CPU state, signal frames, numbers.
  */
-#include "guest.h"
-
 #include <elf.h>
 #include <signal.h>
 #include <string.h>
 
 #include "../vtu/window.h"
 #include "classify_a64.h"
+#include "guest_a64.h"
+#include "guest_system.h"
 
 #define KERNEL_IP 0xffff800008000000ull
 #define MAX_MIDR  0x000f0510u	  /* of -cpu max */
 #define TOP_BYTE  (0xffull << 56) /* ignored (Arm ARM D8.8) */
-
-enum { X_FP = 29, X_LR, X_SP, X_COUNT };
-
-/* The beginning of QEMU 7.2's CPUARMState. */
-struct guest_env {
-	uint32_t aarch32_regs[16];
-	uint64_t x[X_COUNT];
-	uint64_t pc;
-	uint32_t pstate;
-	uint8_t aarch64, thumb;
-	uint64_t hflags[2];
-	uint32_t cpsr, spsr;
-	uint64_t banked_spsr[8];
-	uint32_t banked_r13[8], banked_r14[8], usr_regs[5], fiq_regs[5];
-	/* PSTATE's condition flags, apart: C is 0 or 1, N and V bit 31, Z where 0. */
-	uint32_t cf, vf, nf, zf;
-	uint32_t qf, ge, condexec_bits, btype;
-	uint64_t daif, svcr;
-	uint64_t elr_el[4], sp_el[4];
-	uint32_t midr;
-};
 
 /* What the kernel, here QEMU, puts on the stack for a handler: struct rt_sigframe. */
 struct sigframe {
@@ -149,15 +128,16 @@ static bool a64_sigframe_outer(struct guest_sigframe *frame)
 }
 
 /* ConditionHolds() (Arm ARM J1). */
-static bool condition(const struct guest_env *env, unsigned int cond)
+static bool condition(uint32_t nzcv, unsigned int cond)
 {
-	bool n = env->nf >> 31, z = !env->zf, c = env->cf, v = env->vf >> 31;
+	bool n = nzcv >> 31 & 1, z = nzcv >> 30 & 1, c = nzcv >> 29 & 1,
+	     v = nzcv >> 28 & 1;
 	const bool holds[8] = {z, c, n, v, c && !z, n == v, n == v && !z, true};
 
 	return holds[cond >> 1] != (cond & 1 && cond != 15);
 }
 
-static bool a64_branch_taken(const struct guest_env *env, const uint8_t *bytes, size_t n)
+bool a64_outcome(const struct guest_env *env, uint32_t nzcv, const uint8_t *bytes)
 {
 	uint64_t reg;
 	uint32_t insn;
@@ -165,13 +145,21 @@ static bool a64_branch_taken(const struct guest_env *env, const uint8_t *bytes, 
 
 	memcpy(&insn, bytes, sizeof(insn));
 	if (insn >> 24 == 0x54)
-		return condition(env, insn & 15);
+		return condition(nzcv, insn & 15);
 	reg = (insn & 31) == X_SP ? 0 : env->x[insn & 31];
 	if (insn & 1u << 25) /* TBZ, TBNZ: b5:b40 */
 		zero = !(reg >> (insn >> 31 << 5 | (insn >> 19 & 31)) & 1);
 	else /* CBZ, CBNZ: sf */
 		zero = insn >> 31 ? !reg : !(uint32_t)reg;
 	return zero != (insn >> 24 & 1);
+}
+
+static bool a64_branch_taken(const struct guest_env *env, const uint8_t *insn, size_t n)
+{
+	uint32_t nzcv = (env->nf >> 31) << 31 | (uint32_t)!env->zf << 30 | env->cf << 29 |
+			(env->vf >> 31) << 28;
+
+	return a64_outcome(env, nzcv, insn);
 }
 
 const struct guest_arch guest_aarch64 = {
@@ -206,4 +194,5 @@ const struct guest_arch guest_aarch64 = {
 	.sigframe = a64_sigframe,
 	.sigframe_outer = a64_sigframe_outer,
 	.branch_taken = a64_branch_taken,
+	.system = &guest_aarch64_system,
 };

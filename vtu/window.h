@@ -75,8 +75,9 @@
  *
  * Addresses of the unit (ToPA tables and entries, OUTPUT_BASE) are guest-physical;
  * the unit finds them in the RAM file (q35: all of it from 0, but from 0xb0000000
- * bytes of RAM on the first 2 GiB from 0 and the rest from 4 GiB).  One that is no
- * RAM is an operational error (STATUS.Error).
+ * bytes of RAM on the first 2 GiB from 0 and the rest from 4 GiB; virt: all of it
+ * from 1 GiB).  One that is no RAM is an operational error (STATUS.Error), or what
+ * the unit has for an external abort (STS.MemErr, PMBSR_EL1.EA).
  *
  * Doorbell in system mode.  Only code that runs on CPU i, not to be migrated or
  * interrupted by another user, rings block i: it puts commands into the ring,
@@ -85,19 +86,22 @@
  * unit serves before the next translated block of that CPU: within the spin.  It
  * executes the commands in order, flushes, and then sets ack: registers, clock
  * and insns are true then; tracing goes on at that same block.  Commands break
- * the stream (FUP, TIP.PGD; TIP.PGE when it goes on); a request without any is a
- * flush and does not.  A driver goes on from ring_tail, request
- * and ack as it finds them, and first clears CTL: a guest may have been rebooted.
+ * the stream (FUP, TIP.PGD, and TIP.PGE when it goes on; an ETM: a debug halt); a
+ * request without any is a flush and does not.  A driver goes on from ring_tail,
+ * request and ack as it finds them, and first turns the unit off: a guest may have
+ * been rebooted.
  * `ack` of a CPU that does not run stays behind.
  *
  * With each request the vCPU's clock becomes max(its own, header.clock), and
  * header.clock that: a thread that is switched out on one CPU and in on another
  * sees no time go back.
  *
- * The unit's interrupt (a ToPA region with INT was filled) only bumps block.irqs:
- * there is no way to interrupt the guest; the driver's timer looks.
+ * The unit's interrupt (a ToPA region with INT or an ETR's buffer was filled, SPE's
+ * PMBIRQ) only bumps irqs of the block whose CPU did it: there is no way to interrupt
+ * the guest; the driver's timer looks.  Nothing waits for it: an ETR that is a FIFO
+ * without room makes its ETMs overflow.
  *
- * Unit plugin options: ram=FILE,reg=FILE[,log=DIR].
+ * Unit plugin options: ram=FILE,reg=FILE[,unit=pt|coresight|spe][,log=DIR].
  */
 #ifndef VTU_WINDOW_H
 #define VTU_WINDOW_H
