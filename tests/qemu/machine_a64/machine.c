@@ -368,13 +368,6 @@ static void threads(struct cpu *c)
 	}
 }
 
-static void steps(struct cpu *c)
-{
-	c->steps = 400;
-	write_sysreg(mdscr_el1, 1);
-	user_with(c, user_steps, 0, SPSR_SS);
-}
-
 /* Code that no run describes, between some that is described. */
 static void a32(struct cpu *c)
 {
@@ -394,6 +387,7 @@ static const struct row {
 	void (*run)(struct cpu *c); /* or whatever */
 	u64 shift;		    /* of the program's address */
 	bool fetch;		    /* code pages come and go, too */
+	u32 steps;		    /* so many instructions of the program are stepped */
 } rows[] = {
 	{.name = "user-branches", .user = user_branches},
 	{.name = "user-tight", .user = user_tight},
@@ -429,7 +423,9 @@ static const struct row {
 	{.name = "firmware", .run = firmware_calls},
 	{.name = "spaces", .run = spaces},
 	{.name = "threads", .run = threads},
-	{.name = "steps", .run = steps},
+	{.name = "steps", .user = user_steps, .steps = 400},
+	{.name = "steps-next", .user = user_next, .steps = 3000},
+	{.name = "steps-spin", .user = user_spin, .steps = 300},
 	{.name = "a32", .run = a32},
 };
 
@@ -439,8 +435,10 @@ static void run_row(struct cpu *c, const struct row *row, u64 config, u32 levels
 	c->timer_on = true;
 	unit_start(c, row->name, config, levels);
 	arm_timer(c);
+	c->steps = row->steps;
+	write_sysreg(mdscr_el1, row->steps ? 1 : 0);
 	if (row->user)
-		user(c, row->user, row->shift);
+		user_with(c, row->user, row->shift, row->steps ? SPSR_SS : 0);
 	else if (row->kernel)
 		kernel(row->kernel);
 	else
