@@ -72,7 +72,11 @@ static int feed(void *ctx, const struct trace_event *ev, int n)
 
 static int samples(void *ctx, const struct spe_event *ev, int n)
 {
-	return script_samples(((struct listing *)ctx)->script, ev, n);
+	struct listing *l = ctx;
+	const struct hwt_stream_info *info = hwt_stream_info(l->st);
+
+	script_owner(l->script, info->pid, info->tid);
+	return script_samples(l->script, ev, n);
 }
 
 /* The last line of JSON output says what all the others are worth. */

@@ -105,6 +105,8 @@ static void text_head(struct script *s, const struct row *row)
 		out_printf(o, "%7u ", s->thread.tid);
 	else if (wants(s, SCRIPT_TID))
 		out_printf(o, "cpu%4d ", s->thread.cpu);
+	if (wants(s, SCRIPT_TID) && s->thread.cpu >= 0 && s->thread.tid)
+		out_printf(o, "%7u ", s->thread.tid);
 	if (wants(s, SCRIPT_TIME))
 		text_time(s, row->ev);
 	if (wants(s, SCRIPT_CYCLES))

@@ -142,6 +142,13 @@ static void loss(struct script *s, const struct spe_event *ev)
 	script_row(s, &row);
 }
 
+void script_owner(struct script *s, uint32_t pid, uint32_t tid)
+{
+	s->thread.pid = pid;
+	s->thread.tid = tid;
+	s->has_symbol = false;	/* of what that process had then */
+}
+
 int script_samples(struct script *s, const struct spe_event *ev, int n)
 {
 	int i;

@@ -83,13 +83,18 @@ void bytime_free(struct hwt_stream *st)
 	st->clock = (struct stream_clock){};
 }
 
-struct image_space *bytime_cpu(struct hwt_stream *st, uint64_t time)
+struct session_process *bytime_cpu_process(struct hwt_stream *st, uint64_t time)
 {
 	while (st->next_cpu < st->ncpus && st->cpus[st->next_cpu].time <= time)
 		st->next_cpu++;
-	if (st->next_cpu)
-		return st->cpus[st->next_cpu - 1].process->space;
-	return st->ncpus ? st->cpus[0].process->space : st->session->kernel;
+	return st->ncpus ? st->cpus[st->next_cpu ? st->next_cpu - 1 : 0].process : NULL;
+}
+
+struct image_space *bytime_cpu(struct hwt_stream *st, uint64_t time)
+{
+	struct session_process *p = bytime_cpu_process(st, time);
+
+	return p ? p->space : st->session->kernel;
 }
 
 uint64_t bytime_cpu_changes(const struct hwt_stream *st)

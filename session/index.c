@@ -252,6 +252,8 @@ static int finish_index(struct hwt_session *s)
 	}
 	if (s->flow && s->flow->index)
 		ret = s->flow->index(s);
+	else if (s->samples)
+		ret = threads_index(s);
 	drop_empty(s);
 	idmap_free(&s->tids);
 	idmap_free(&s->queues);

@@ -311,6 +311,7 @@ void hwt_session_close(struct hwt_session *s)
 		image_space_free(e->space);
 		free(e);
 	}
+	threads_free(s);
 	free(s->etm);
 	idmap_free(&s->pids);
 	idmap_free(&s->tids);

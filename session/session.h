@@ -35,7 +35,7 @@ int hwt_session_open(const struct hwt_session_options *options,
 void hwt_session_close(struct hwt_session *s);
 
 struct hwt_stream_info {
-	uint32_t	pid, tid;	/* CPU streams: tid 0 */
+	uint32_t	pid, tid;	/* CPU streams: tid 0; of the last sample, if that tells */
 	int32_t		cpu;		/* -1: a thread's */
 	const char	*name;		/* the thread's last name */
 	uint64_t	bytes;		/* trace bytes in the file */
@@ -54,7 +54,8 @@ const struct hwt_stream_info *hwt_stream_info(const struct hwt_stream *st);
 int hwt_stream_next(struct hwt_stream *st, struct trace_event *ev, int max);
 /*
  * The same for recordings of samples (hwt_session_info.samples), of which
- * hwt_stream_next says -EOPNOTSUPP.
+ * hwt_stream_next says -EOPNOTSUPP.  All samples of one call are one thread's, and
+ * names those of their time, where the recording is one of CPUs or was made elsewhere.
  */
 int hwt_stream_samples(struct hwt_stream *st, struct spe_event *ev, int max);
 /* Starts the stream again from its first byte. */

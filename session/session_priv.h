@@ -34,6 +34,14 @@ struct session_space {
 	struct image_space *space;
 };
 
+/* Of recordings of samples by CPU: whose thread an id is. */
+struct session_thread {
+	struct session_thread *next;
+	uint32_t	pid, tid;
+	struct session_process *process;
+	char		name[64];
+};
+
 /* From `time` on, a CPU runs that process (CPU recordings of perf's). */
 struct cpu_switch {
 	uint64_t	time;		/* ticks */
@@ -119,6 +127,8 @@ struct hwt_session {
 	struct session_etm *etm;	/* CoreSight: netm units, from index on */
 	size_t		netm;
 	bool		samples;	/* of SPE: hwt_stream_samples instead of events */
+	struct idmap	threads;	/* of samples, by CONTEXTIDR */
+	struct session_thread *thread_list;
 	uint32_t	align;		/* of SPE records, bytes; 0: not known */
 	struct filter	traced, shown;	/* by the unit; of that, what was asked for */
 	struct session_space *spaces;
@@ -169,6 +179,16 @@ int stream_start(struct hwt_stream *st);
  * *lost are missing there, or (0) it ends.  -errno.
  */
 ssize_t stream_bytes(struct hwt_stream *st, uint64_t *lost);
+/*
+ * The decoder is dry: what it decodes from here on is what `space` is at `at`.
+ * 1: that is another view than before; 0; -ENOMEM.
+ */
+int stream_move(struct hwt_stream *st, struct image_space *space, struct image_moment at);
+/* samples.c: the threads that there were, before those without bytes are gone. -ENOMEM. */
+int threads_index(struct hwt_session *s);
+void threads_free(struct hwt_session *s);
+/* Samples of which each has its own time, and on a CPU its own process. */
+bool stream_by_sample(const struct hwt_stream *st);
 
 /*
  * index_etm.c: flow_ops.index of CoreSight; a record that says what a unit's trace ID
@@ -200,6 +220,8 @@ uint64_t bytime_cut(struct hwt_stream *st, uint64_t changes, struct image_moment
 /* Looks from the stream's first byte on again; frees what it had. */
 void bytime_free(struct hwt_stream *st);
 /* Whose code a CPU runs at `time`, and when that changes last. */
+/* NULL: nobody tells. */
+struct session_process *bytime_cpu_process(struct hwt_stream *st, uint64_t time);
 struct image_space *bytime_cpu(struct hwt_stream *st, uint64_t time);
 uint64_t bytime_cpu_changes(const struct hwt_stream *st);
 

@@ -89,12 +89,8 @@ static void drop_blocks(void *stream, uint64_t addr, uint64_t len)
 		st->session->flow->invalidate(st->decoder, addr, len);
 }
 
-/*
- * The decoder is dry: what it decodes from here on is what `space` is at `at`.
- * 1: that is another view than before; 0; -ENOMEM.
- */
-static int move_view(struct hwt_stream *st, struct image_space *space,
-		     struct image_moment at)
+int stream_move(struct hwt_stream *st, struct image_space *space,
+		struct image_moment at)
 {
 	struct image_view *view;
 
@@ -175,7 +171,7 @@ static int follow_time(struct hwt_stream *st, uint64_t *limit)
 	*limit = bytime_cut(st, cpu ? bytime_cpu_changes(st) : p ? p->last_change : 0,
 			    &begin, &end);
 	space = cpu ? bytime_cpu(st, begin.time) : p ? p->space : NULL;
-	ret = move_view(st, space, begin);
+	ret = stream_move(st, space, begin);
 	return ret < 0 ? ret : look_ahead(st, before, end);
 }
 
@@ -209,8 +205,14 @@ static int follow_both(struct hwt_stream *st, uint64_t *limit)
 	cut = bytime_cut(st, st->process ? st->process->last_change : 0, &begin, &end);
 	if (cut < *limit)
 		*limit = cut;
-	ret = move_view(st, space, begin.time > at.time ? begin : at);
+	ret = stream_move(st, space, begin.time > at.time ? begin : at);
 	return ret < 0 ? ret : look_ahead(st, before, end);
+}
+
+bool stream_by_sample(const struct hwt_stream *st)
+{
+	return st->session->samples && st->session->file &&
+	       (st->info.cpu >= 0 || !st->session->info.ours);
 }
 
 /* Moves the view to what holds at st->position; *limit: up to where. */
@@ -220,12 +222,16 @@ static int follow_image(struct hwt_stream *st, uint64_t *limit)
 	struct image_moment at = st->at;
 	int ret;
 
+	if (stream_by_sample(st)) {
+		*limit = UINT64_MAX;
+		return 0;
+	}
 	if (st->session->file && (st->info.cpu >= 0 || !st->session->info.ours))
 		return follow_time(st, limit);
 	if (st->session->by_time)
 		return follow_both(st, limit);
 	own_switches(st, &space, &at, limit);
-	ret = move_view(st, space, at);
+	ret = stream_move(st, space, at);
 	return ret > 0 ? place_filters(st) : ret;
 }
 

@@ -12,6 +12,7 @@ import json
 import os
 import struct
 import sys
+from bisect import bisect_left, bisect_right
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "e2e"))
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "e2e", "behaviour"))
@@ -115,6 +116,47 @@ def check_interval(checks):
     return data, samples
 
 
+def merged(ranges):
+    """Those that touch joined, in ascending order."""
+    out = []
+    for low, high in sorted(ranges):
+        if out and low <= out[-1][1] + 1:
+            out[-1][1] = max(out[-1][1], high)
+        else:
+            out.append([low, high])
+    return out
+
+
+def check_jitter(checks):
+    """Up to 255 operations more, drawn from a seed: the same in each run."""
+    runs = []
+    for name in ("jitter", "jitter-again"):
+        record(name, "--interval", "4096")
+        threads, _, _ = samples_of(f"{name}/hwt.data")
+        runs.append(*threads.values())
+    checks.equal("jitter: the same samples again",
+                 *([(s["type"], s["latency"], s["at"].get("symbol")) for s in each]
+                   for each in runs))
+    log = check_against_logs(checks, "jitter", {s["tid"]: runs[0] for s in runs[0][:1]})
+    (executed,) = log.values()
+    places = {ip(sample): [] for sample in runs[0]}
+    for at, address in enumerate(executed, 1):
+        if address in places:
+            places[address].append(at)
+    due = [0]
+    for sample in runs[0]:
+        # Where it may have been: samples in flight swallow one that falls due.
+        all_of, found = places[ip(sample)], set()
+        for low, high in merged((start + 4096 * k, start + 4351 * k)
+                                for start in due for k in (1, 2)):
+            found.update(all_of[bisect_left(all_of, low):bisect_right(all_of, high)])
+        due = sorted(found)
+        if not checks.that("jitter: 4096 to 4351 operations apart", due, sample):
+            break
+    checks.that("jitter: enough of them", len(runs[0]) > len(executed) // 4351 * 0.9,
+                len(runs[0]))
+
+
 def check_filters(checks):
     cases = {
         "loads": (["--types", "load"], lambda s: s["type"] == "load"),
@@ -186,6 +228,7 @@ def main():
     checks = Checks()
     with in_scratch():
         data, samples = check_interval(checks)
+        check_jitter(checks)
         check_filters(checks)
         check_threads(checks)
         check_refusals(checks)
