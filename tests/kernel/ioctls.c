@@ -4,6 +4,7 @@
  * as a user; who may trace whom; what may be mapped; whose a context is.
  */
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -12,7 +13,9 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -178,6 +181,35 @@ static void cpu_mode_user(void)
 	as_user(USER, cpu_mode);
 }
 
+/* Of another user's process, and of the kernel. */
+static void trace_by_capability(void)
+{
+	struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct caps[2] = {0};
+	struct client c;
+
+	CHECK_EQ(prctl(PR_SET_KEEPCAPS, 1), 0);
+	CHECK_EQ(setresgid(USER, USER, USER), 0);
+	CHECK_EQ(setresuid(USER, USER, USER), 0);
+	caps[CAP_PERFMON / 32].permitted = 1u << CAP_PERFMON % 32;
+	CHECK_EQ(syscall(SYS_capset, &head, caps), 0);
+	CHECK_EQ(client_alloc(&c, target, PAGE), -EPERM);	/* it is not in effect */
+	CHECK_EQ(client_alloc_cpus(&c, 1, PAGE), -EPERM);
+	caps[CAP_PERFMON / 32].effective = 1u << CAP_PERFMON % 32;
+	CHECK_EQ(syscall(SYS_capset, &head, caps), 0);
+	CHECK_EQ(client_alloc(&c, target, PAGE), 0);
+	client_close(&c);
+	CHECK_EQ(client_alloc_cpus(&c, 1, PAGE), 0);
+	client_close(&c);
+}
+
+static void capability(void)
+{
+	target = child_sleeping(NULL);
+	trace_by_capability();
+	kill(target, SIGKILL);
+}
+
 static void kernel_thread(void)
 {
 	struct client c;
@@ -263,6 +295,30 @@ static void mappings(void)
 	child_end(pid);
 }
 
+/* Memory that somebody wrote to before is not to be seen through a buffer. */
+static void old_memory(void)
+{
+	const size_t dirty = 512u << 20, bufsize = 64u << 20;
+	pid_t pid = child_sleeping(NULL);
+	struct client c;
+	uint64_t *p;
+	size_t i;
+
+	p = mmap(NULL, dirty, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	CHECK(p != MAP_FAILED);
+	memset(p, 0xa5, dirty);
+	munmap(p, dirty);
+	CHECK_EQ(client_alloc(&c, pid, bufsize), 0);
+	p = mmap(NULL, bufsize, PROT_READ, MAP_SHARED, c.node, 0);
+	CHECK(p != MAP_FAILED);
+	for (i = 0; i < bufsize / sizeof(*p); i++)
+		if (p[i])
+			fail(__FILE__, __LINE__, "old memory", (long)p[i]);
+	munmap(p, bufsize);
+	client_close(&c);
+	child_end(pid);
+}
+
 /* ---- whose a context is ---- */
 
 /* What a process that got the owner's descriptor can do with it. */
@@ -314,10 +370,16 @@ static void until_gone(const char *name)
 		usleep(1000);
 }
 
-/* The owner dies while another has its descriptors, and its target runs on. */
-static void owner_dies_at(int state, int signal)
+/* pid 0: of both CPUs. */
+static int alloc_for(struct client *c, pid_t pid)
 {
-	pid_t pid = child_spinning(NULL), owner, heir;
+	return pid ? client_alloc(c, pid, PAGE) : client_alloc_cpus(c, 3, PAGE);
+}
+
+/* The owner dies while another has its descriptors, and its target runs on. */
+static void owner_dies_at(int state, int signal, pid_t pid)
+{
+	pid_t owner, heir;
 	struct client c = {0};
 	int out[2], stop[2], status;
 	char name[64], byte;
@@ -326,7 +388,7 @@ static void owner_dies_at(int state, int signal)
 	owner = fork();
 	if (!owner) {
 		close(stop[1]);
-		CHECK_EQ(client_alloc(&c, pid, PAGE), 0);
+		CHECK_EQ(alloc_for(&c, pid), 0);
 		to_state(&c, state);
 		CHECK_EQ(write(out[1], &c.ident, sizeof(c.ident)), sizeof(c.ident));
 		heir = fork();	/* has the descriptors of the context, too */
@@ -343,20 +405,24 @@ static void owner_dies_at(int state, int signal)
 	close(out[0]);
 	close(out[1]);
 	/* Free for the next owner. */
-	CHECK_EQ(kill(pid, 0), 0);
-	CHECK_EQ(client_alloc(&c, pid, PAGE), 0);
+	CHECK_EQ(alloc_for(&c, pid), 0);
 	client_close(&c);
-	child_end(pid);
 	close(stop[1]);
 }
 
 static void owner_dies(void)
 {
+	pid_t pid;
 	int state;
 
 	for (state = FRESH; state < NSTATES; state++) {
-		owner_dies_at(state, SIGKILL);
-		owner_dies_at(state, SIGTERM);
+		pid = child_spinning(NULL);
+		owner_dies_at(state, SIGKILL, pid);
+		owner_dies_at(state, SIGTERM, pid);
+		CHECK_EQ(kill(pid, 0), 0);
+		child_end(pid);
+		owner_dies_at(state, SIGKILL, 0);
+		owner_dies_at(state, SIGTERM, 0);
 	}
 }
 
@@ -482,9 +548,11 @@ static const struct test_case cases[] = {
 	{"credentials", credentials},
 	{"set-uid target", set_uid},
 	{"CPU mode needs privilege", cpu_mode_user},
+	{"an ordinary user's capability", capability},
 	{"kernel thread", kernel_thread},
 	{"modes of nodes", node_modes},
 	{"mappings", mappings},
+	{"old memory", old_memory},
 	{"descriptor passed on", passed_on},
 	{"owner dies", owner_dies},
 	{"last close", last_close},

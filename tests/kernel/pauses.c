@@ -264,6 +264,35 @@ static void case_sigstop(void)
 	client_until_end(&c, 7 << 8);
 }
 
+static void write_file(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY);
+
+	if (fd < 0 || write(fd, text, strlen(text)) != (ssize_t)strlen(text))
+		fail(__FILE__, __LINE__, path, errno);
+	close(fd);
+}
+
+/*
+ * A suspend freezes it as it waits: otherwise the kernel gives up with EBUSY.  (With
+ * this pm_test it goes no further than that, and thaws all.)  Then it waits on.
+ */
+static void case_frozen(void)
+{
+	struct client c;
+
+	target_start(&c, do_mmap, HWT_PAUSE_MMAP);
+	until_paused(&c, HWT_REC_MMAP);
+	write_file("/sys/module/suspend/parameters/pm_test_delay", "0");
+	write_file("/sys/power/pm_test", "freezer");
+	write_file("/sys/power/state", "freeze");
+	write_file("/sys/power/pm_test", "none");
+	wait_until_paused(c.pid);
+	CHECK_EQ(waitpid(c.pid, NULL, WNOHANG), 0);
+	client_wake(&c, c.pid);
+	client_until_end(&c, 7 << 8);
+}
+
 /* The owner dies: its target runs on. */
 static void case_owner(void)
 {
@@ -313,6 +342,7 @@ int main(int argc, char **argv)
 		{"fork-killed", case_fork_killed},
 		{"sigkill", case_sigkill},
 		{"sigstop", case_sigstop},
+		{"frozen", case_frozen},
 		{"owner", case_owner},
 		{"module", case_module},
 	};

@@ -26,6 +26,15 @@ set +e
 try() { su user -c "$2" > $1.out 2> $1.err; echo $? > $1.rc; }
 try first 'hwt record -o first.data /setuid/sh -c "exit 5"'
 try later 'hwt record -o later.data sh -c "ls /; exec /setuid/sh -c \\"exit 5\\""'
+# Its own process, in the manual's form.
+su user -c 'exec sh -c "while :; do sleep 0.1; done"' & pid=$!
+su user -c "exec hwt -o image -P $pid" > own.out 2> own.err & hwt=$!
+while [ ! -e /dev/hwt_*_$pid ]; do kill -0 $hwt || exit 1; sleep 0.1; done
+sleep 1
+kill -TERM $hwt
+wait $hwt; echo $? > own.rc
+kill -0 $pid; echo $? > alive.rc
+kill $pid
 echo before > kept.data
 for name in gone kept; do try $name "hwt record -p 1 -o $name.data"; done
 try cpus 'hwt record -C 0 --kernel -o cpus.data ls'
@@ -42,7 +51,12 @@ class Result:
         self.hwt = hwt
         self.data = out / f"{name}.data"
         self.status = (out / f"{name}.rc").read_text().strip()
-        self.lines = (out / f"{name}.err").read_text().splitlines()
+        self.lines = self.text(out, "err")
+        self.out = self.text(out, "out")
+
+    def text(self, out, kind):
+        path = out / f"{self.name}.{kind}"
+        return path.read_text().splitlines() if path.exists() else []
 
     def that(self, what, fine, *why):
         print(f"{'ok  ' if fine else 'FAIL'} {self.name}: {what}", *([] if fine else why))
@@ -55,6 +69,13 @@ class Result:
     def info(self, *options):
         return subprocess.run([self.hwt, "info", *options, str(self.data)], text=True,
                               check=False, stdout=subprocess.PIPE).stdout
+
+
+def check_own(own, alive):
+    own.that("exit status 0", own.status == "0", own.status, own.lines)
+    alive.that("the process runs on", alive.status == "0")
+    own.that("what it executed", own.out and all("busybox" in line for line in own.out),
+             own.out[:5])
 
 
 def check_revoked(result, instructions):
@@ -86,6 +107,7 @@ def test(build, hwt):
         run.check()
         check_revoked(Result(out, hwt, "first"), False)
         check_revoked(Result(out, hwt, "later"), True)
+        check_own(Result(out, hwt, "own"), Result(out, hwt, "alive"))
         for name, file in ("gone", None), ("kept", "before\n"), ("cpus", None):
             check_refused(Result(out, hwt, name), file)
         if Result.failed:
