@@ -127,6 +127,8 @@ static void reset(struct etm_decoder *d)
 	d->cid_known = false;
 	d->pop_pending = false;
 	d->addressed = false;
+	d->bad = false;
+	d->fed = d->told = 0;
 	d->stack = 0;
 }
 
@@ -180,6 +182,11 @@ static void process(struct etm_decoder *d, uint64_t offset, const uint8_t *bytes
 		while (OCSD_DATA_RESP_IS_WAIT(resp))
 			resp = ocsd_dt_process_data(d->tree, OCSD_OP_FLUSH, 0, 0, NULL,
 						    &none);
+		d->fed += used;
+		if (d->bad && !OCSD_DATA_RESP_IS_FATAL(resp)) {
+			used -= (uint32_t)(d->fed - d->bad_end);
+			give_up(d, TRACE_ERR_PACKET, d->bad_at);
+		}
 		if (OCSD_DATA_RESP_IS_FATAL(resp)) {
 			if (d->nomem)
 				return;

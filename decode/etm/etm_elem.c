@@ -326,7 +326,7 @@ static void no_sync(struct etm_decoder *d, const ocsd_generic_trace_elem *e,
 	if (e->unsync_eot_info == UNSYNC_OVERFLOW || e->unsync_eot_info == UNSYNC_DISCARD) {
 		overflow(d, offset);
 		d->overflow_told = e->unsync_eot_info == UNSYNC_OVERFLOW;
-	} else if (e->unsync_eot_info == UNSYNC_BAD_PACKET) {
+	} else if (e->unsync_eot_info == UNSYNC_BAD_PACKET && !d->bad) {
 		etm_error(d, TRACE_ERR_PACKET, offset);
 	}
 	d->cid_known = false;
@@ -383,6 +383,8 @@ ocsd_datapath_resp_t etm_element(const void *ctx, const ocsd_trc_index_t offset,
 		break;
 	case OCSD_GEN_TRC_ELEM_NO_SYNC:
 		no_sync(d, e, offset);
+		/* OpenCSD has seen a packet more: what is behind it is given back. */
+		wait = d->bad;
 		break;
 	case OCSD_GEN_TRC_ELEM_PE_CONTEXT:
 		context(d, e, offset);
@@ -416,9 +418,10 @@ void etm_monitor(const void *ctx, const ocsd_datapath_op_t op,
 	struct etm_decoder *d = (struct etm_decoder *)ctx;
 	const ocsd_etmv4_i_pkt *p = packet;
 
-	if (op != OCSD_OP_DATA)
+	if (op != OCSD_OP_DATA || d->bad)
 		return;
 	d->at_header = true;
+	d->told += size;
 	if (p->type >= ETM4_PKT_I_ADDR_CTXT_L_32IS0 && p->type <= ETM4_PKT_I_ADDR_L_64IS1) {
 		d->pop_pending = false;
 		d->addressed = true;
@@ -434,6 +437,9 @@ void etm_monitor(const void *ctx, const ocsd_datapath_op_t op,
 	} else if (p->type == ETM4_PKT_I_BAD_SEQUENCE || p->type == ETM4_PKT_I_RESERVED ||
 		   p->type == ETM4_PKT_I_BAD_TRACEMODE) {
 		d->synced = false;
+		d->bad = true;
+		d->bad_at = index;
+		d->bad_end = d->told;
 	} else if (p->type == ETM4_PKT_I_ASYNC) {
 		d->synced = true;
 		etm_skipped_out(d);

@@ -71,6 +71,14 @@ struct etm_decoder {
 	bool pop_pending;		/* the last atom was an indirect branch */
 	bool eret_pending;		/* of that kind */
 	bool addressed;			/* an address came since the last reset */
+	/*
+	 * A packet that is none: OpenCSD waits for an A-sync then, but takes what comes
+	 * before for packets, one of which may swallow the A-sync's beginning.  So it is
+	 * reset behind that packet.
+	 */
+	bool bad;
+	uint64_t bad_at, bad_end;	/* offset; end, as `told` counts */
+	uint64_t fed, told;		/* bytes since the last reset; in whole packets */
 	bool at_header;			/* what comes next begins a packet */
 	uint32_t stack;			/* entries */
 };
