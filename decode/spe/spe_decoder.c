@@ -70,11 +70,12 @@ static struct spe_event *push(struct spe_decoder *d, enum spe_event_type type,
 	return ev;
 }
 
-static void advance(struct spe_decoder *d, size_t n)
+/* n: -1 takes back the byte that was taken last. */
+static void advance(struct spe_decoder *d, ptrdiff_t n)
 {
 	d->bytes += n;
-	d->n -= n;
-	d->position += n;
+	d->n -= (size_t)n;
+	d->position += (uint64_t)n;
 }
 
 /* A record that ends at `end` without having been whole, or any other gap. */
@@ -251,6 +252,9 @@ static int get_packet(struct spe_decoder *d, struct spe_packet *pkt, uint64_t *a
 		d->carry[d->ncarry++] = d->bytes[0];
 		advance(d, 1);
 		len = spe_packet_decode(d->carry, d->ncarry, *at, pkt);
+		/* A record may begin with the byte behind a bad extension. */
+		if (len < 0 && d->ncarry > 1)
+			advance(d, -1);
 		if (len) {
 			d->aligning = len > (int)d->ncarry ? (size_t)len - d->ncarry : 0;
 			d->ncarry = 0;
