@@ -249,6 +249,26 @@ static void exceptions(void **state)
 	expect("f7 07 95 20", "exception return");
 }
 
+/* Written in straight code: told behind the next P0 element, and no flow is lost. */
+static void context_ids(void **state)
+{
+	begin(TRCCONFIGR_CID);
+	run(BASE, 2, RUN_SEQ, 0, BASE + 8);
+	etm_unit_set_cid(f.u, 0x5678);
+	run(BASE + 8, 1, RUN_ISB, 0, BASE + 0xc);
+	expect("f7 82 03 00 40 00 b0 78 56 00 00", "written");
+	etm_unit_set_cid(f.u, 0x5678);
+	run(BASE + 0xc, 1, RUN_JMP, BASE, BASE);
+	expect("f7", "the same again");
+	etm_unit_set_cid(f.u, 0x9a);
+	etm_unit_exception(f.u, ETM4_EXC_IRQ, BASE, 0, 0x9a, BASE + 0x40);
+	expect("06 1d 82 00 00 40 00 b0 9a 00 00 00 95 10", "an exception first");
+	begin(0);
+	etm_unit_set_cid(f.u, 0x5678);
+	run(BASE, 1, RUN_ISB, 0, BASE + 4);
+	expect("f7", "without context IDs");
+}
+
 static void broadcast(void **state)
 {
 	begin(TRCCONFIGR_BB);
@@ -425,6 +445,7 @@ int main(void)
 		cmocka_unit_test(addresses),
 		cmocka_unit_test(return_stack),
 		cmocka_unit_test(exceptions),
+		cmocka_unit_test(context_ids),
 		cmocka_unit_test(broadcast),
 		cmocka_unit_test(cycles),
 		cmocka_unit_test(timestamps),
