@@ -112,6 +112,11 @@ size_t machine_code(const struct machine *m, bool user, uint64_t at, uint8_t *bu
 	return len;
 }
 
+bool machine_spun(const struct recording *r)
+{
+	return r->status && strstr(r->name, "spin");
+}
+
 int machine_leftovers(const struct machine *m)
 {
 	int i, bad = 0;

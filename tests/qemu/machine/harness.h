@@ -54,6 +54,11 @@ int flow_compare(const struct recording *r, const char *name, const struct flow 
  */
 int machine_run(struct machine *m, char *const *argv, int status, unsigned int cpus);
 void machine_end(struct machine *m);
+/*
+ * A row that spins until an interrupt comes may have filled its buffer on a machine
+ * that is busy: then there is nothing to compare.
+ */
+bool machine_spun(const struct recording *r);
 /* What the log has of r, the next recording of its CPU. */
 void machine_log(struct machine *m, const struct recording *r, struct flow *f);
 /* Code at the machine's end: at an offset in RAM, or in the user pages. */

@@ -450,16 +450,22 @@ static void run_row(struct cpu *c, const struct row *row, u64 config, u32 levels
 	__asm__ volatile("msr daifclr, #2; nop; nop; msr daifset, #2");
 }
 
-static void run_rows(struct cpu *c)
+static void prepare(struct cpu *c)
 {
-	u64 config, half = (TRACES_END - TRACES) / MAX_CPUS;
-	u32 levels, k, i;
+	u64 half = (TRACES_END - TRACES) / MAX_CPUS;
 
 	c->next_trace = TRACES + c->index * half;
 	c->traces_end = c->next_trace + half;
 	map_user(c);
 	set_vectors(c);
 	unit_find(c);
+}
+
+static void run_rows(struct cpu *c)
+{
+	u64 config;
+	u32 levels, k, i;
+
 	for (k = 0; unit_configuration(k, &config, &levels); k++)
 		for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 			run_row(c, &rows[i], config, levels);
@@ -471,6 +477,7 @@ void machine_main(u64 index)
 	struct cpu *c = &cpus[index];
 
 	c->index = (u32)index;
+	prepare(c);
 	if (index) {
 		run_rows(c);
 		__atomic_store_n(&finished, 1, __ATOMIC_RELEASE);

@@ -107,6 +107,8 @@ static int check(struct machine *m)
 		flow_begin(&d.flow, 1);
 		d.accesses = d.bad_accesses = d.bad_records = 0;
 		machine_log(m, r, &log);
+		if (machine_spun(r))
+			continue;
 		decode(m, r, &d);
 		bad |= check_samples(r, &d, &log);
 		if (r->status) {

@@ -86,7 +86,7 @@ BOTH(tight):
 	/* One instruction that is a block and leads to itself, until an interrupt. */
 	.globl BOTH(spin), BOTH(spinning)
 BOTH(spin):
-	mov w10, #30
+	mov w10, #5
 1:	mov x9, #0
 BOTH(spinning):
 	cbz x9, BOTH(spinning)
