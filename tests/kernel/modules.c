@@ -18,6 +18,8 @@
 
 #define LOOPS	5
 #define ROUNDS	100	/* of the scenario whose leaks are looked for */
+#define FAILURES 20	/* of each allocation, the same */
+#define RCU_SECONDS 6	/* kfree_rcu gives back what it has collected after 5 */
 
 static int load(const char *name)
 {
@@ -273,43 +275,6 @@ static pid_t threads_start(void)
 	return pid;
 }
 
-static void fail_each_of(int (*run)(pid_t pid), pid_t pid)
-{
-	long before;
-	int n, rc;
-
-	CHECK_EQ(run(pid), 0);	/* this process is known as an owner from now on */
-	before = parameter("live");
-	for (n = 1;; n++) {
-		fail_nth(n);
-		rc = run(pid);
-		if (parameter("fail_nth") > 0)
-			break;	/* it has no n-th allocation */
-		if (rc && rc != ENOMEM)
-			fail(__FILE__, __LINE__, "another error", rc);
-		until_live(before);
-	}
-	fail_nth(0);
-	CHECK(n > 5);
-	printf("%d allocations\n", n - 1);
-}
-
-static int run_cpus(pid_t pid)
-{
-	return scenario_cpus();
-}
-
-static void fail_each(void)
-{
-	pid_t pid = threads_start();
-
-	CHECK_EQ(load_both(), 0);
-	fail_each_of(scenario, pid);
-	fail_each_of(run_cpus, 0);
-	child_end(pid);
-	CHECK_EQ(unload_both(), 0);
-}
-
 /*
  * A cache of the kernel's, and its objects in use at three times.  Those are counted
  * exactly where the kernel was started with slub_debug: otherwise a page of free ones
@@ -368,19 +333,85 @@ static void slabs(int when)
  * A leak of one object a round shows in its cache both times; what the kernel
  * keeps in hand, or frees late, does not.
  */
-static void grown(void)
+static void grown(long rounds)
 {
 	const struct cache *c;
 	int n = 0;
 
 	for (c = caches; c->name[0]; c++) {
 		n += c->active[0] > 0;
-		if (c->active[1] - c->active[0] < ROUNDS ||
-		    c->active[2] - c->active[1] < ROUNDS)
+		if (c->active[1] - c->active[0] < rounds ||
+		    c->active[2] - c->active[1] < rounds)
 			continue;
 		fail(__FILE__, __LINE__, c->name, c->active[2] - c->active[0]);
 	}
 	CHECK(n > 50);
+}
+
+/* False: it has no n-th allocation. */
+static bool fails(int (*run)(pid_t pid), pid_t pid, int n, long live)
+{
+	int rc;
+
+	fail_nth(n);
+	rc = run(pid);
+	if (parameter("fail_nth") > 0) {
+		fail_nth(0);
+		return false;
+	}
+	if (rc && rc != ENOMEM)
+		fail(__FILE__, __LINE__, "another error", rc);
+	until_live(live);
+	return true;
+}
+
+static void fail_each_of(int (*run)(pid_t pid), pid_t pid, int times)
+{
+	long live;
+	int n, i;
+
+	CHECK_EQ(run(pid), 0);	/* this process is known as an owner from now on */
+	live = parameter("live");
+	for (n = 1; fails(run, pid, n, live); n++)
+		for (i = 1; i < times; i++)
+			fails(run, pid, n, live);
+	CHECK(n > 5);
+	printf("%d allocations\n", n - 1);
+}
+
+/* Again and again: a leak of the kernel's own objects shows in their number. */
+static void fail_many_times(int (*run)(pid_t pid), pid_t pid)
+{
+	int when;
+
+	for (when = 0; when < 3; when++) {
+		fail_each_of(run, pid, FAILURES);
+		sleep(RCU_SECONDS);
+		slabs(when);
+	}
+	grown(FAILURES);
+}
+
+static int run_cpus(pid_t pid)
+{
+	return scenario_cpus();
+}
+
+static void fail_each(void)
+{
+	pid_t pid = threads_start(), other = child_sleeping(NULL);
+	struct client c;
+
+	CHECK_EQ(load_both(), 0);
+	fail_each_of(scenario, pid, 1);
+	/* Keeps hooks in place: arming them each time is what takes long. */
+	CHECK_EQ(client_alloc(&c, other, PAGE), 0);
+	fail_many_times(scenario, pid);
+	client_close(&c);
+	fail_each_of(run_cpus, 0, 1);
+	child_end(pid);
+	child_end(other);
+	CHECK_EQ(unload_both(), 0);
 }
 
 static void leaks(void)
@@ -400,7 +431,7 @@ static void leaks(void)
 	client_close(&c);
 	child_end(pid);
 	child_end(other);
-	grown();
+	grown(ROUNDS);
 	for (i = 0; i < 3; i++)
 		CHECK_EQ(scenario_cpus(), 0);
 	CHECK_EQ(unload_both(), 0);
