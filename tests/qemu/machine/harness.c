@@ -99,6 +99,33 @@ void machine_log(struct machine *m, const struct recording *r, struct flow *f)
 	flow_error(f, "the log ends", l->at, 0);
 }
 
+int machine_user_count(const struct recording *r, const struct flow *log)
+{
+	static struct {
+		const char *row;
+		uint64_t count;
+	} rows[MAX_RECORDINGS];
+	uint64_t count = 0;
+	size_t i;
+
+	if (!(r->levels & LEVEL_USER) || r->space || strstr(r->name, "spin") ||
+	    strstr(r->name, "atomics"))
+		return 0;
+	for (i = 0; i < log->n; i++)
+		count += !(log->ip[i] >> 63);
+	for (i = 0; rows[i].row && strcmp(rows[i].row, r->name); i++)
+		;
+	if (!rows[i].row) {
+		rows[i].row = r->name;
+		rows[i].count = count;
+	}
+	if (rows[i].count == count)
+		return 0;
+	printf("%s: the log has %" PRIu64 " instructions of the program, and had %" PRIu64
+	       " another time\n", r->name, count, rows[i].count);
+	return 1;
+}
+
 size_t machine_code(const struct machine *m, bool user, uint64_t at, uint8_t *buf,
 		    size_t len)
 {

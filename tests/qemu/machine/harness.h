@@ -64,6 +64,12 @@ void machine_log(struct machine *m, const struct recording *r, struct flow *f);
 /* Code at the machine's end: at an offset in RAM, or in the user pages. */
 size_t machine_code(const struct machine *m, bool user, uint64_t at, uint8_t *buf,
 		    size_t len);
+/*
+ * What a program executes is the same each time, whatever interrupts it: a log that
+ * has more or less of r's user code than the same row had before is wrong.  Says so,
+ * 1.  Rows that spin or retry do as they like.
+ */
+int machine_user_count(const struct recording *r, const struct flow *log);
 /* Is anything behind the last recording, or is the report not whole?  Says so, 1. */
 int machine_leftovers(const struct machine *m);
 /* memory-backend-file arguments with the plugin's options, for machine_run. */

@@ -142,6 +142,7 @@ static int check_recording(struct machine *m, const struct recording *r)
 	machine_log(m, r, log);
 	decode_ipt(m, r, ipt);
 	decode_ours(m, r, ours);
+	bad |= machine_user_count(r, log);
 	bad |= flow_compare(r, "libipt", ipt, log);
 	bad |= flow_compare(r, "hwt", ours, log);
 	if (r->status & (RTIT_STATUS_ERROR | RTIT_STATUS_STOPPED)) {

@@ -176,6 +176,7 @@ static int check_recording(struct machine *m, const struct recording *r,
 	decode(m, r, caps, &ours);
 	bad = flow_compare(r, "hwt", &ours.flow, &log) | check_exceptions(r, &ours) |
 	      check_contexts(r, &ours) | check_outcomes(r, &ours);
+	bad |= machine_user_count(r, &log);
 	if (r->status) {
 		printf("%s: the ETR's status is %#" PRIx64 "\n", r->name, r->status);
 		bad = 1;

@@ -111,6 +111,7 @@ static int check(struct machine *m)
 			continue;
 		decode(m, r, &d);
 		bad |= check_samples(r, &d, &log);
+		bad |= machine_user_count(r, &log);
 		if (r->status) {
 			printf("%s: PMBSR_EL1 is %#" PRIx64 "\n", r->name, r->status);
 			bad = 1;
