@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "addrlog.h"
+#include "system.h"
 
 /* The calling thread's file; by a pointer: the emulator has little static TLS. */
 static __thread struct addrlog *file;
@@ -33,15 +34,22 @@ static void on_access(unsigned int index, qemu_plugin_meminfo_t info, uint64_t v
 		 !addrlog_append(file, vaddr);
 }
 
+static void on_system_access(unsigned int index, qemu_plugin_meminfo_t info,
+			     uint64_t vaddr, void *pc)
+{
+	system_log_access(index, (uint64_t)(uintptr_t)pc, vaddr);
+}
+
 void memlog_translate(struct qemu_plugin_tb *tb, size_t n)
 {
+	qemu_mem_cb callback = vtu.system ? on_system_access : on_access;
 	size_t i;
 
 	for (i = 0; i < n; i++) {
 		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
 
 		qemu_plugin_register_vcpu_mem_cb(
-			insn, on_access, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW,
+			insn, callback, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW,
 			(void *)(uintptr_t)qemu_plugin_insn_vaddr(insn));
 	}
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * For tests, beside the independent log: every access to memory, as pairs of the
- * instruction's address and the data's, in mem.PID.TID.  From callbacks of its own;
- * accesses of instructions that did not retire are among them.
+ * instruction's address and the data's, in mem.PID.TID, or in a machine, while its CPU
+ * is logged, in mem.cpuN.  From callbacks of its own; accesses of instructions that
+ * did not retire are among them.
  */
 #ifndef QEMU_MEMLOG_H
 #define QEMU_MEMLOG_H

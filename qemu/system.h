@@ -49,6 +49,8 @@ void system_exec_thunk(unsigned int index, void *run);
 void system_exec_rep_thunk(unsigned int index, void *run);
 void system_exec_any_thunk(unsigned int index, void *run);
 
+/* An access by the instruction that was translated at pc, to what a unit sees. */
+void system_log_access(unsigned int index, uint64_t pc, uint64_t vaddr);
 /* n instructions of tb get callbacks of the log. */
 void system_log_translate(struct qemu_plugin_tb *tb, size_t n);
 /* Before the block at w: on or off, as the unit's tracing is now. */

@@ -16,11 +16,11 @@
 #include "thunk.h"
 
 struct system_log {
-	struct addrlog file;
+	struct addrlog file, accesses; /* the second one: with the first access */
 	bool on;
 	bool skips; /* this block: in a mode that no unit traces */
 	const struct system_log_insn *pending; /* began; whether it retired shows later */
-	uint64_t shift;			/* of this block: runs at addr + shift */
+	uint64_t shift;			       /* of this block: runs at addr + shift */
 	uint64_t pending_shift;
 	uint64_t space, thread; /* as told last */
 };
@@ -143,17 +143,36 @@ void system_log_translate(struct qemu_plugin_tb *tb, size_t n)
 	}
 }
 
+static void create_file(struct addrlog *file, const char *name, unsigned int index)
+{
+	char path[4200];
+
+	snprintf(path, sizeof(path), "%s/%s.cpu%u", system_log_dir, name, index);
+	if (!addrlog_open_path(file, path, SYSTEM_LOG_MAGIC))
+		plugin_refuse("no execution log");
+}
+
 static struct system_log *create(unsigned int index)
 {
 	struct system_log *l = calloc(1, sizeof(*l));
-	char path[4200];
 
 	if (!l)
 		plugin_refuse("no memory for the execution log");
-	snprintf(path, sizeof(path), "%s/log.cpu%u", system_log_dir, index);
-	if (!addrlog_open_path(&l->file, path, SYSTEM_LOG_MAGIC))
-		plugin_refuse("no execution log");
+	create_file(&l->file, "log", index);
 	return l;
+}
+
+void system_log_access(unsigned int index, uint64_t pc, uint64_t vaddr)
+{
+	struct system_log *l = system_cpus[index]->log;
+
+	if (!l || !l->on || l->skips)
+		return;
+	if (!l->accesses.header)
+		create_file(&l->accesses, "mem", index);
+	if (!addrlog_append(&l->accesses, pc + l->shift) ||
+	    !addrlog_append(&l->accesses, vaddr))
+		l->on = false;
 }
 
 void system_log_resume(struct system_cpu *s, const struct guest_where *w)

@@ -17,6 +17,7 @@
 #include "../models/spe/spe_feed.h"
 #include "memlog.h"
 #include "operation_a64.h"
+#include "system.h"
 #include "vcpu.h"
 #include "window.h"
 
@@ -279,7 +280,7 @@ static void translate(struct block_info *b, struct qemu_plugin_tb *tb, size_t n)
 						 (void *)(uintptr_t)i);
 	}
 	b->of_unit = flags;
-	if (vtu.flags & VTU_F_LOG)
+	if (vtu.system ? system_log_ready : vtu.flags & VTU_F_LOG)
 		memlog_translate(tb, n);
 }
 

@@ -122,7 +122,8 @@ int machine_user_count(const struct recording *r, const struct flow *log)
 	if (rows[i].count == count)
 		return 0;
 	printf("%s: the log has %" PRIu64 " instructions of the program, and had %" PRIu64
-	       " another time\n", r->name, count, rows[i].count);
+	       " another time\n",
+	       r->name, count, rows[i].count);
 	return 1;
 }
 
@@ -219,19 +220,51 @@ static int start(const char *dir, char *const *argv)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-static int map_log(struct machine *m, unsigned int cpu)
+/* false: it is none (said). */
+static bool map_log(const struct machine *m, const char *what, unsigned int cpu,
+		    struct cpu_log *log)
 {
 	const uint64_t *head;
 	char name[24];
 	size_t size;
 
-	snprintf(name, sizeof(name), "log.cpu%u", cpu);
+	snprintf(name, sizeof(name), "%s.cpu%u", what, cpu);
 	head = map_file(m->dir, name, &size);
-	m->log[cpu] = (struct cpu_log){head + LOG_DATA / 8, head[1], 0};
+	*log = (struct cpu_log){head + LOG_DATA / 8, head[1], 0};
 	if (head[0] == LOG_MAGIC && head[1] <= (size - LOG_DATA) / 8)
-		return 0;
+		return true;
 	printf("%s is no log\n", name);
-	return 1;
+	return false;
+}
+
+static int by_access(const void *a, const void *b)
+{
+	const struct access *x = a, *y = b;
+
+	if (x->pc != y->pc)
+		return x->pc < y->pc ? -1 : 1;
+	return x->addr < y->addr ? -1 : x->addr > y->addr;
+}
+
+struct access *machine_accesses(const struct machine *m, unsigned int cpu, size_t *n)
+{
+	struct access *all;
+	struct cpu_log log;
+
+	if (!map_log(m, "mem", cpu, &log))
+		exit(1);
+	*n = log.n / 2;
+	all = malloc((*n + 1) * sizeof(*all));
+	if (!all)
+		fatal("memory");
+	memcpy(all, log.word, *n * sizeof(*all));
+	qsort(all, *n, sizeof(*all), by_access);
+	return all;
+}
+
+bool machine_accessed(const struct access *all, size_t n, struct access what)
+{
+	return bsearch(&what, all, n, sizeof(*all), by_access);
 }
 
 int machine_run(struct machine *m, char *const *argv, int status, unsigned int cpus)
@@ -255,14 +288,15 @@ int machine_run(struct machine *m, char *const *argv, int status, unsigned int c
 	m->window = map_file(m->dir, "reg", &size);
 	m->report = (const void *)(m->ram + REPORT);
 	while (cpus--)
-		if (map_log(m, cpus))
+		if (!map_log(m, "log", cpus, &m->log[cpus]))
 			return 1;
 	return 0;
 }
 
 void machine_end(struct machine *m)
 {
-	static const char *const names[] = {"ram", "reg", "log.cpu0", "log.cpu1"};
+	static const char *const names[] = {"ram",	"reg",	    "log.cpu0",
+					    "log.cpu1", "mem.cpu0", "mem.cpu1"};
 	char path[128];
 	size_t i;
 

@@ -59,6 +59,12 @@ void machine_end(struct machine *m);
  * that is busy: then there is nothing to compare.
  */
 bool machine_spun(const struct recording *r);
+struct access {
+	uint64_t pc, addr;
+};
+/* All that a CPU accessed while it was logged (mem.cpuN), sorted; the caller's. */
+struct access *machine_accesses(const struct machine *m, unsigned int cpu, size_t *n);
+bool machine_accessed(const struct access *all, size_t n, struct access what);
 /* What the log has of r, the next recording of its CPU. */
 void machine_log(struct machine *m, const struct recording *r, struct flow *f);
 /* Code at the machine's end: at an offset in RAM, or in the user pages. */

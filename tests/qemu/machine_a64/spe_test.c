@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * The same machine with SPE beside each CPU: what it sampled is each 256th
- * instruction of the independent log, at the levels that were wanted.
+ * instruction of the independent log, at the levels that were wanted, and what such
+ * an instruction accessed.
  *
  *	spe_test QEMU PLUGIN MACHINE single|multi
  */
@@ -16,9 +17,14 @@
 #include "run.h"
 
 #define EACH	   256u
-#define USER_END   (USER_BASE + (2ull << 30))
 #define TIMED	   (1u << 5) /* PMSCR_EL1.TS */
 #define CONTEXTUAL (1u << 3) /* PMSCR_EL1.CX */
+
+/* What each CPU accessed. */
+static struct {
+	struct access *all;
+	size_t n;
+} accesses[MAX_CPUS];
 
 struct result {
 	struct flow flow; /* sampled PCs */
@@ -44,8 +50,8 @@ static void note(struct result *d, const struct recording *r, const struct spe_e
 	if (!(s->has & SPE_HAS_ADDR(SPE_ADDR_DATA_VA)))
 		return;
 	d->accesses++;
-	/* Of programs: their pages; the kernel's: also its own. */
-	if ((at < USER_BASE || at >= USER_END) && !(kernel && at >= KERNEL_BASE))
+	if (!machine_accessed(accesses[r->cpu].all, accesses[r->cpu].n,
+			      (struct access){s->addr[SPE_ADDR_PC], at}))
 		d->bad_accesses++;
 }
 
@@ -97,9 +103,11 @@ static int check(struct machine *m)
 {
 	static struct flow log;
 	static struct result d;
-	uint64_t i, samples = 0, accesses = 0;
+	uint64_t i, samples = 0, naccesses = 0;
 	int bad = 0;
 
+	for (i = 0; i < MAX_CPUS; i++)
+		accesses[i].all = machine_accesses(m, (unsigned int)i, &accesses[i].n);
 	for (i = 0; i < m->report->n; i++) {
 		const struct recording *r = &m->report->r[i];
 
@@ -117,11 +125,11 @@ static int check(struct machine *m)
 			bad = 1;
 		}
 		samples += d.flow.n;
-		accesses += d.accesses;
+		naccesses += d.accesses;
 	}
 	printf("%" PRIu64 " recordings, %" PRIu64 " samples, %" PRIu64 " accesses\n",
-	       m->report->n, samples, accesses);
-	return bad | machine_leftovers(m) || samples < 1000 || accesses < 100;
+	       m->report->n, samples, naccesses);
+	return bad | machine_leftovers(m) || samples < 1000 || naccesses < 100;
 }
 
 int main(int argc, char **argv)
