@@ -7,6 +7,7 @@ usage: user.py BUILD HWT
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -16,7 +17,6 @@ import vm
 SCRIPT = """
 insmod /lib/modules/hwt.ko
 insmod /lib/modules/hwt_vtu.ko
-chmod 666 /dev/hwt
 chmod 777 /out
 mkdir /setuid
 cp /bin/busybox /setuid/sh
@@ -24,6 +24,8 @@ chmod 4755 /setuid/sh
 cd /out
 set +e
 try() { su user -c "$2" > $1.out 2> $1.err; echo $? > $1.rc; }
+try closed 'hwt record -p 1 -o closed.data'
+chmod 666 /dev/hwt
 try first 'hwt record -o first.data /setuid/sh -c "exit 5"'
 try later 'hwt record -o later.data sh -c "ls /; exec /setuid/sh -c \\"exit 5\\""'
 # Its own process, in the manual's form.
@@ -37,7 +39,13 @@ kill -0 $pid; echo $? > alive.rc
 kill $pid
 echo before > kept.data
 for name in gone kept; do try $name "hwt record -p 1 -o $name.data"; done
-try cpus 'hwt record -C 0 --kernel -o cpus.data ls'
+try cpus 'hwt record -C 0-1 --kernel -o cpus.data ls'
+try own-pid 'hwt -P 1'
+try own-cpus 'hwt -s 0 -i kernel -f schedule ls'
+su user -c 'exec /setuid/sh -c "while :; do sleep 0.1; done"' & pid=$!
+while [ "$(readlink /proc/$pid/exe)" != /setuid/sh ]; do sleep 0.1; done
+try privileged "hwt record -p $pid -o privileged.data"
+kill $pid
 exit 0
 """
 
@@ -90,10 +98,25 @@ def check_revoked(result, instructions):
     result.that("in text, too", "a more privileged program" in text, text)
 
 
-def check_refused(result, file):
-    result.that("exit status 125", result.status == "125", result.status)
-    result.says("CAP_PERFMON")
+# What is refused: the exit status, and the one line that is said (a pattern).
+OTHERS = "no permission to trace process {}: it must be yours and no more privileged " \
+    "than you, or you need CAP_PERFMON"
+CPUS = "no permission to trace CPUs: kernel code takes CAP_PERFMON .root has it."
+CLOSED = "-p needs the kernel host: /dev/hwt: no permission: it is for root and the group that " \
+    "owns it"
+REFUSED = {
+    "closed": (125, CLOSED), "gone": (125, OTHERS.format(1)), "kept": (125, OTHERS.format(1)),
+    "cpus": (125, CPUS), "own-pid": (1, OTHERS.format(1)), "own-cpus": (125, CPUS),
+    "privileged": (125, OTHERS.format("[0-9]+")),
+}
+
+
+def check_refused(result, status, words):
+    result.that(f"exit status {status}", result.status == str(status), result.status)
+    result.that(f"says '{words}' and no more", len(result.lines) == 1 and
+                re.search(f": {words}", result.lines[0]), result.lines)
     left = result.data.read_text() if result.data.exists() else None
+    file = "before\n" if result.name == "kept" else None
     result.that("no file, or the old one", left == file, left)
 
 
@@ -108,8 +131,8 @@ def test(build, hwt):
         check_revoked(Result(out, hwt, "first"), False)
         check_revoked(Result(out, hwt, "later"), True)
         check_own(Result(out, hwt, "own"), Result(out, hwt, "alive"))
-        for name, file in ("gone", None), ("kept", "before\n"), ("cpus", None):
-            check_refused(Result(out, hwt, name), file)
+        for name, (status, words) in REFUSED.items():
+            check_refused(Result(out, hwt, name), status, words)
         if Result.failed:
             sys.exit(f"{Result.failed} failed\n{run.log[-3000:]}")
 
