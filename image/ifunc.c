@@ -4,27 +4,13 @@
  *
  * The implementations are local functions; in a stripped library only the
  * resolver's code tells where they are.  Each of them is an address that the
- * resolver forms: LEA reg, [rip + x]; MOV reg, imm (static programs); or a load
- * from a GOT slot that a RELATIVE relocation fills.  Instruction lengths and
- * operands need a decoder, which is why this file, and only this one of image/,
- * uses Zydis.
+ * resolver forms by itself, or loads from a GOT slot that a RELATIVE relocation
+ * fills.  ifunc_x86.c and ifunc_a64.c read the code.
  */
 #include <string.h>
-#include "image_priv.h"
+#include "ifunc.h"
 
-#ifdef HAVE_ZYDIS
-#include <Zydis/Zydis.h>
-
-#define RESOLVER_MAX 8192u /* bytes; glibc's longest has some 600 */
-#define DEPTH_MAX    2	   /* a resolver that jumps on to a common one */
-
-struct scan {
-	struct image_file *f;
-	uint64_t *out;
-	int max, n;
-};
-
-static void found(struct scan *s, uint64_t addr)
+void ifunc_found(struct ifunc_scan *s, uint64_t addr)
 {
 	int i;
 
@@ -39,9 +25,10 @@ static void found(struct scan *s, uint64_t addr)
 	s->n++;
 }
 
-/* The address that a RELATIVE relocation stores at `slot`. */
-static bool relative_at(struct image_file *f, uint64_t slot, uint64_t *value)
+bool ifunc_slot(struct image_file *f, uint64_t slot, uint64_t *value)
 {
+	const unsigned int relative = f->machine == EM_AARCH64 ? R_AARCH64_RELATIVE :
+								 R_X86_64_RELATIVE;
 	Elf_Scn *scn = NULL;
 	Elf_Data *data;
 	GElf_Shdr sh;
@@ -54,8 +41,7 @@ static bool relative_at(struct image_file *f, uint64_t slot, uint64_t *value)
 		data = elf_section_data(scn, &sh);
 		n = data ? data->d_size / sh.sh_entsize : 0;
 		for (i = 0; i < n && gelf_getrela(data, (int)i, &r); i++) {
-			if (r.r_offset == slot &&
-			    GELF_R_TYPE(r.r_info) == R_X86_64_RELATIVE) {
+			if (r.r_offset == slot && GELF_R_TYPE(r.r_info) == relative) {
 				*value = (uint64_t)r.r_addend;
 				return true;
 			}
@@ -64,75 +50,31 @@ static bool relative_at(struct image_file *f, uint64_t slot, uint64_t *value)
 	return false;
 }
 
-static void look_at(struct scan *s, uint64_t ip, const ZydisDecodedInstruction *in,
-		    const ZydisDecodedOperand *op)
+void ifunc_follow(struct ifunc_scan *s, uint64_t target, int depth, ifunc_scan_fn scan)
 {
-	uint64_t addr;
+	uint64_t start, end;
 
-	if (op[0].type != ZYDIS_OPERAND_TYPE_REGISTER || in->operand_count_visible < 2)
-		return;
-	if (op[1].type == ZYDIS_OPERAND_TYPE_IMMEDIATE &&
-	    in->mnemonic == ZYDIS_MNEMONIC_MOV) {
-		found(s, op[1].imm.value.u);
-		return;
-	}
-	if (op[1].type != ZYDIS_OPERAND_TYPE_MEMORY ||
-	    op[1].mem.base != ZYDIS_REGISTER_RIP)
-		return;
-	addr = ip + in->length + (uint64_t)op[1].mem.disp.value;
-	if (in->mnemonic == ZYDIS_MNEMONIC_LEA)
-		found(s, addr);
-	else if (op[1].size == 64 && relative_at(s->f, addr, &addr))
-		found(s, addr);
+	if (depth < IFUNC_DEPTH_MAX && fde_find(s->f, target, &start, &end) && start == target)
+		scan(s, start, end, depth + 1);
 }
 
-static void scan_code(struct scan *s, uint64_t start, uint64_t end, int depth)
+size_t ifunc_code(struct ifunc_scan *s, uint64_t start, uint64_t end,
+		  uint8_t code[IFUNC_CODE_MAX])
 {
-	ZydisDecodedOperand op[ZYDIS_MAX_OPERAND_COUNT];
-	uint8_t code[RESOLVER_MAX];
-	ZydisDecodedInstruction in;
-	ZydisDecoder decoder;
-	uint64_t target, to, tend;
-	size_t at, n;
+	size_t n = end > start && end - start < IFUNC_CODE_MAX ? (size_t)(end - start) :
+								 IFUNC_CODE_MAX;
 
-	n = end > start && end - start < sizeof(code) ? (size_t)(end - start)
-						      : sizeof(code);
-	if (!file_read_vaddr(s->f, start, code, n))
-		return;
-	ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
-	for (at = 0; at < n; at += in.length) {
-		if (!ZYAN_SUCCESS(
-			    ZydisDecoderDecodeFull(&decoder, code + at, n - at, &in, op)))
-			break;
-		look_at(s, start + at, &in, op);
-		if (in.mnemonic != ZYDIS_MNEMONIC_JMP ||
-		    op[0].type != ZYDIS_OPERAND_TYPE_IMMEDIATE || depth >= DEPTH_MAX)
-			continue;
-		target = start + at + in.length + (uint64_t)op[0].imm.value.s;
-		if (target >= start && target < start + n)
-			continue;
-		if (fde_find(s->f, target, &to, &tend) && to == target)
-			scan_code(s, to, tend, depth + 1);
-	}
+	return file_read_vaddr(s->f, start, code, n) ? n : 0;
 }
 
 int ifunc_targets(struct image_file *f, uint64_t start, uint64_t end, uint64_t *out,
 		  int max)
 {
-	struct scan s = {.f = f, .out = out, .max = max};
+	struct ifunc_scan s = {.f = f, .out = out, .max = max};
 
-	if (f->machine != EM_X86_64)
-		return 0;
-	scan_code(&s, start, end, 0);
+	if (f->machine == EM_X86_64)
+		ifunc_scan_x86(&s, start, end, 0);
+	else if (f->machine == EM_AARCH64)
+		ifunc_scan_a64(&s, start, end, 0);
 	return s.n;
 }
-
-#else
-
-int ifunc_targets(struct image_file *f, uint64_t start, uint64_t end, uint64_t *out,
-		  int max)
-{
-	return 0;
-}
-
-#endif

@@ -4,7 +4,8 @@
  * "function@plt".  An x86-64 entry jumps through a GOT slot (`jmp *slot(%rip)`,
  * with ENDBR64 or BND around it, in .plt, .plt.sec, .plt.got); the slot's
  * relocation names the function.  A lazy entry beside a .plt.sec only pushes
- * the relocation's index.
+ * the relocation's index.  An AArch64 entry loads the slot by ADRP x16 and
+ * LDR x17, with BTI before or AUTIA1716 behind, in .plt or .iplt.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -67,6 +68,31 @@ static const char *reloc_symbol(Elf *elf, const GElf_Shdr *sh, const GElf_Rela *
 	return elf_strptr(elf, symsh.sh_link, sym.st_name);
 }
 
+static const char *reloc_name(struct image_file *f, const GElf_Shdr *sh, const GElf_Rela *r)
+{
+	static const struct {
+		int machine;
+		unsigned int type;
+		bool resolver;
+	} rows[] = {
+		{EM_X86_64, R_X86_64_JUMP_SLOT, false},
+		{EM_X86_64, R_X86_64_GLOB_DAT, false},
+		{EM_X86_64, R_X86_64_IRELATIVE, true},
+		{EM_AARCH64, R_AARCH64_JUMP_SLOT, false},
+		{EM_AARCH64, R_AARCH64_GLOB_DAT, false},
+		{EM_AARCH64, R_AARCH64_IRELATIVE, true},
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		if (rows[i].machine != f->machine || rows[i].type != GELF_R_TYPE(r->r_info))
+			continue;
+		return rows[i].resolver ? resolver_name(&f->symtab, (uint64_t)r->r_addend) :
+					  reloc_symbol(f->elf, sh, r);
+	}
+	return NULL;
+}
+
 static int add_relocs(struct image_file *f, Elf_Data *data, const GElf_Shdr *sh, bool plt,
 		      struct slots *s)
 {
@@ -84,16 +110,7 @@ static int add_relocs(struct image_file *f, Elf_Data *data, const GElf_Shdr *sh,
 	for (i = 0; i < n && !ret; i++) {
 		if (!gelf_getrela(data, (int)i, &r))
 			break;
-		name = NULL;
-		switch (GELF_R_TYPE(r.r_info)) {
-		case R_X86_64_JUMP_SLOT:
-		case R_X86_64_GLOB_DAT:
-			name = reloc_symbol(f->elf, sh, &r);
-			break;
-		case R_X86_64_IRELATIVE:
-			name = resolver_name(&f->symtab, (uint64_t)r.r_addend);
-			break;
-		}
+		name = reloc_name(f, sh, &r);
 		if (!name || !*name)
 			continue;
 		if (plt && i < s->nindex)
@@ -216,26 +233,88 @@ static int name_section(struct image_file *f, const char *section, size_t entsiz
 	return ret;
 }
 
-int plt_load(struct image_file *f)
+/* ---- AArch64 ---- */
+
+#define A64_BTI_C	0xd503245fu
+#define A64_IS_ADRP_X16(in) (((in) & 0x9f00001f) == 0x90000010)
+#define A64_IS_LDR_X17(in) (((in) & 0xffc003ff) == 0xf9400211) /* from [x16, imm] */
+
+/* The slot of the entry whose ADRP is at p (virtual address `addr`); 0: it is none. */
+static uint64_t a64_slot(uint64_t addr, const uint8_t *p)
+{
+	uint32_t adrp = (uint32_t)le32(p), ldr = (uint32_t)le32(p + 4);
+	uint64_t pages = (adrp >> 5 & 0x7ffff) << 2 | (adrp >> 29 & 3);
+
+	if (!A64_IS_ADRP_X16(adrp) || !A64_IS_LDR_X17(ldr))
+		return 0;
+	pages = (pages ^ 0x100000) - 0x100000;
+	return (addr & ~0xfffull) + (pages << 12) + (ldr >> 10 & 0xfff) * 8;
+}
+
+/* What is before the first entry that has a name is the table's own. */
+static int name_a64_section(struct image_file *f, const char *section, const struct slots *s)
+{
+	uint64_t start = 0, at, entry;
+	const char *name = ".plt", *next;
+	const uint8_t *p;
+	Elf_Data *data;
+	GElf_Shdr sh;
+	Elf_Scn *scn;
+	bool any = false;
+	int ret = 0;
+
+	scn = elf_section(f->elf, section, &sh);
+	data = scn ? elf_section_data(scn, &sh) : NULL;
+	if (!data)
+		return 0;
+	p = data->d_buf;
+	for (at = 0; at + 8 <= data->d_size && !ret; at += 4) {
+		next = slot_name(s, a64_slot(sh.sh_addr + at, p + at));
+		if (!next)
+			continue;
+		entry = at >= 4 && (uint32_t)le32(p + at - 4) == A64_BTI_C ? at - 4 : at;
+		if (entry > start)
+			ret = add_entry(&f->symtab, sh.sh_addr + start, entry - start, name);
+		start = entry;
+		name = next;
+		any = true;
+	}
+	if (!ret && any)
+		ret = add_entry(&f->symtab, sh.sh_addr + start, data->d_size - start, name);
+	return ret;
+}
+
+static int name_sections(struct image_file *f, const struct slots *s)
 {
 	static const struct {
 		const char *name;
-		size_t entsize;
+		size_t entsize; /* x86-64 */
 	} sections[] = {
 		{".plt", 16},
 		{".plt.sec", 16},
 		{".plt.got", 8},
 		{".iplt", 16},
 	};
-	struct slots s = {};
 	size_t i;
+	int ret = 0;
+
+	for (i = 0; i < sizeof(sections) / sizeof(sections[0]) && !ret; i++)
+		ret = f->machine == EM_X86_64 ?
+			      name_section(f, sections[i].name, sections[i].entsize, s) :
+			      name_a64_section(f, sections[i].name, s);
+	return ret;
+}
+
+int plt_load(struct image_file *f)
+{
+	struct slots s = {};
 	int ret;
 
-	if (f->machine != EM_X86_64 || f->bits != 64)
+	if ((f->machine != EM_X86_64 && f->machine != EM_AARCH64) || f->bits != 64)
 		return 0;
 	ret = load_slots(f, &s);
-	for (i = 0; i < sizeof(sections) / sizeof(sections[0]) && !ret; i++)
-		ret = name_section(f, sections[i].name, sections[i].entsize, &s);
+	if (!ret)
+		ret = name_sections(f, &s);
 	free(s.by_addr);
 	free(s.by_index);
 	return ret;

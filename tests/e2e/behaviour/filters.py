@@ -5,10 +5,10 @@
 usage: filters.py HWT FLOW_CHECK GUESTS-FOLDER
 """
 import os
-import re
 import sys
 
 from checks import Checks, one_line, run
+from images import code_range, mapped_at
 from lib import Recording, flow_check, need
 
 HWT, FLOW_CHECK, GUESTS = map(os.path.abspath, sys.argv[1:4])
@@ -113,25 +113,6 @@ def check_absent(checks):
     checks.that("one of two is missing",
                 one_line(done, 0, "no_such_function") and "getenv" not in done.stderr,
                 done.returncode, done.stderr)
-
-
-def code_range(path, address):
-    """First and last byte of the function at an address of the file, by readelf."""
-    frames = run(["readelf", "--debug-dump=frames", path]).stdout
-    for start, end in re.findall(r"pc=([0-9a-f]+)\.\.([0-9a-f]+)", frames):
-        if int(start, 16) == address:
-            return int(start, 16), int(end, 16) - 1
-    return None
-
-
-def mapped_at(data, image):
-    """Where the first byte of an image's file is mapped, and its path."""
-    dump = run(["perf", "script", "--show-mmap-events", "-i", data]).stdout
-    for start, offset, path in re.findall(
-            r"MMAP2.*\[(0x[0-9a-f]+)\(0x[0-9a-f]+\) @ (0x[0-9a-f]+|0) .*\s(\S+)$", dump, re.M):
-        if os.path.basename(path) == image:
-            return int(start, 16) - int(offset, 16), path
-    return None
 
 
 def check_ifunc(checks, function):
