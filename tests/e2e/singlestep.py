@@ -3,6 +3,7 @@
 """Equal to QEMU's own log of executed blocks, one instruction each.
 
 usage: singlestep.py HWT PRELOAD GUESTS CASE
+       singlestep.py HWT PRELOAD GUESTS aarch64 CASE	of coresight.py
 
 QEMU runs with -singlestep -d exec,nochain,tid,in_asm,strace in the same run that
 is recorded (qemu_log.c, the PRELOAD, sees to it): a log a thread and program.
@@ -18,6 +19,7 @@ import subprocess
 import sys
 import tempfile
 
+import coresight
 import lib
 import programs
 
@@ -113,7 +115,7 @@ def compare(tid, ours, logs):
 
 def record(hwt, case, preload, folder):
     """Recording, threads that executed anything, logs by thread, REP instructions."""
-    argv, options, want, _ = case
+    argv, options, want = case[:3]
     data = os.path.join(folder, "hwt.data")
     logs = os.path.join(folder, "logs")
     os.mkdir(logs)
@@ -143,12 +145,15 @@ def check(hwt, case, preload, folder):
 
 
 def main():
-    hwt, preload, guests, name = sys.argv[1:]
-    lib.need("qemu-x86_64")
-    with (programs.case(guests, name) as case,
-          tempfile.TemporaryDirectory(prefix="hwt-singlestep-") as folder):
-        lib.need(case[0][0])
-        check(hwt, case, preload, folder)
+    hwt, preload, guests, *machine, name = sys.argv[1:]
+    lib.need("qemu-aarch64" if machine else "qemu-x86_64")
+    with tempfile.TemporaryDirectory(prefix="hwt-singlestep-") as folder:
+        if machine:
+            check(hwt, coresight.cases(guests)[name], preload, folder)
+            return
+        with programs.case(guests, name) as case:
+            lib.need(case[0][0])
+            check(hwt, case, preload, folder)
 
 
 if __name__ == "__main__":
