@@ -23,10 +23,8 @@ void hwt_hook_switch_in(struct hwt_core *core, int pid, int tid, int unit)
 
 	if (!ctx)
 		return;
-	if (thr) {
-		hwt_store_release(&thr->unit, unit);
-		hwt_buffer_sync(&thr->buf, unit);
-	}
+	if (thr)
+		hwt_thread_sync_here(thr, unit);
 	hwt_context_leave(ctx);
 }
 
@@ -110,6 +108,7 @@ static int thread_born(struct hwt_context *ctx, const struct hwt_hook_where *at,
 			hwt_thread_announce(thr, false);
 			return rc;
 		}
+		hwt_thread_tell(thr);
 	}
 	if (unit >= 0)
 		hwt_buffer_sync(&thr->buf, unit);

@@ -104,8 +104,10 @@ static int threads_add(struct hwt_context *ctx)
 		rc = hwt_thread_add(ctx, list[i].tid, list[i].unit, i == 0, &thr);
 		if (rc == -EEXIST)
 			rc = 0;
-		if (!rc && hwt_thread_announce(thr, true))
+		if (!rc && hwt_thread_announce(thr, true)) {
 			thread_record(thr);
+			hwt_thread_tell(thr);
+		}
 	}
 	hwt_free(list);
 	return rc;

@@ -193,8 +193,10 @@ int hwt_thread_add(struct hwt_context *ctx, int tid, int unit, bool pid_node,
 	*out = in;
 	if (in != thr) {
 		hwt_thread_free(thr);
-		if (revived)
+		if (revived) {
+			hwt_store_release(&in->told, false);
 			hwt_buffer_revive(&in->buf);
+		}
 		return revived ? 0 : -EEXIST;
 	}
 	rc = thread_node(thr, pid_node ? ctx->user_pid : thr->buf.buf_id);
@@ -240,12 +242,21 @@ bool hwt_thread_is_dead(struct hwt_thread *thr)
 	return dead;
 }
 
+void hwt_thread_tell(struct hwt_thread *thr)
+{
+	hwt_store_release(&thr->told, true);
+}
+
+void hwt_thread_sync_here(struct hwt_thread *thr, int unit)
+{
+	hwt_store_release(&thr->unit, unit);
+	if (hwt_load_acquire(&thr->told))
+		hwt_buffer_sync(&thr->buf, unit);
+}
+
 static void sync_on_cpu(void *arg, int cpu)
 {
-	struct hwt_thread *thr = arg;
-
-	hwt_store_release(&thr->unit, cpu);
-	hwt_buffer_sync(&thr->buf, cpu);
+	hwt_thread_sync_here(arg, cpu);
 }
 
 void hwt_thread_sync(struct hwt_thread *thr)

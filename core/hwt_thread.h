@@ -15,6 +15,7 @@ struct hwt_thread {
 	uint32_t		generation;
 	bool			dead;		/* ctx->lock */
 	bool			announced;	/* ctx->lock: THREAD_CREATE is out */
+	bool			told;		/* it is in the queue; before, no unit runs */
 	struct hwt_pause	pause;
 	struct hwt_buffer	buf;
 };
@@ -48,6 +49,8 @@ bool hwt_thread_kill(struct hwt_thread *thr);
 bool hwt_thread_revive(struct hwt_thread *thr, int unit);
 /* True: the caller is the one to publish its THREAD_CREATE; false gives that back. */
 bool hwt_thread_announce(struct hwt_thread *thr, bool publish);
+/* Its THREAD_CREATE is in the queue; records of its buffer may follow. */
+void hwt_thread_tell(struct hwt_thread *thr);
 /*
  * exec makes the caller's tid the pid.  If no thread has that tid (the leader had
  * ended before ALLOC), the caller goes on under it, in its own buffer.
@@ -56,7 +59,9 @@ bool hwt_thread_rename(struct hwt_context *ctx, int from, int to);
 /* Its buffer is of no more use: a tid that comes again gets a new one. */
 void hwt_thread_retire(struct hwt_thread *thr);
 bool hwt_thread_is_dead(struct hwt_thread *thr);
-/* Runs hwt_buffer_sync on it where it stands.  Mutex held. */
+/* The calling thread or CPU is it, at `unit`: hwt_buffer_sync, once it was told. */
+void hwt_thread_sync_here(struct hwt_thread *thr, int unit);
+/* Runs that on it where it stands.  Mutex held. */
 void hwt_thread_sync(struct hwt_thread *thr);
 
 /*

@@ -85,6 +85,8 @@ struct fake_host {
 	int			thread_calls;
 	/* Called before thread_call runs or refuses; may use hooks from elsewhere. */
 	void			(*in_thread_call)(struct fake_host *h);
+	/* Called once a node was made: what runs meanwhile. */
+	void			(*in_node_create)(struct fake_host *h);
 	int			kernel_objects;	/* KERNEL records made at ALLOC */
 	int			kernel_users;	/* contexts that kernel_done is due for */
 	bool			forbid;		/* target_allowed says no */

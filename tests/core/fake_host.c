@@ -61,6 +61,8 @@ static int node_create(void *host, const char *name, struct hwt_context *ctx,
 		return -ENOSPC;
 	}
 	*node = (struct hwt_node *)n;
+	if (h->in_node_create)
+		h->in_node_create(h);
 	return 0;
 }
 

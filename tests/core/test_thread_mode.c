@@ -179,6 +179,35 @@ static void new_thread_runs_at_once(void **state)
 	fixture_free(f);
 }
 
+/* Preempted between its buffer and its record, and then on another CPU. */
+static void switch_newborn(struct fake_host *h)
+{
+	hwt_hook_switch_out(h->core, PID, PID + 9, 3);
+	hwt_hook_switch_in(h->core, PID, PID + 9, 2);
+	fake_produce(h, 2, 8);
+	hwt_hook_switch_out(h->core, PID, PID + 9, 2);
+}
+
+static void nothing_of_a_thread_before_its_record(void **state)
+{
+	struct fixture *f = fixture_new(false, 1);
+	struct hwt_hook_where at = fake_at(PID, PID + 9, -1);
+
+	start(f);
+	drain(f);
+	f->h->in_node_create = switch_newborn;
+	assert_int_equal(hwt_hook_thread_create(f->h->core, &at, PID + 9, -1),
+			 HWT_HOOK_TRACED);
+	f->h->in_node_create = NULL;
+	assert_record(f, HWT_REC_THREAD_CREATE);
+	assert_record(f, 0);
+	assert_int_equal(area_of(f, PID + 9)->ins, 0);
+	hwt_hook_switch_in(f->h->core, PID, PID + 9, 2);
+	assert_int_equal(area_of(f, PID + 9)->ins, 1);
+	hwt_hook_thread_exit(f->h->core, &at, 0);
+	fixture_free(f);
+}
+
 static void thread_exit_ends_its_stream(void **state)
 {
 	struct fixture *f = fixture_new(false, 1);
@@ -706,6 +735,7 @@ int main(void)
 		cmocka_unit_test(stop_and_start_while_away),
 		cmocka_unit_test(config_while_running),
 		cmocka_unit_test(new_thread_runs_at_once),
+		cmocka_unit_test(nothing_of_a_thread_before_its_record),
 		cmocka_unit_test(thread_exit_ends_its_stream),
 		cmocka_unit_test(tid_comes_again),
 		cmocka_unit_test(idle_buffers_of_dead_threads_are_given_back),
