@@ -33,7 +33,7 @@ static int alloc(struct client *c, struct hwt_alloc *al, int d)
 {
 	int rc;
 
-	al->backend_name = "pt";
+	al->backend_name = technology.backend;
 	al->ident = &c->ident;
 	al->kqueue_fd = -1;
 	c->node = -1;
@@ -82,19 +82,15 @@ void client_close(struct client *c)
 
 int client_config(struct client *c, uint32_t pause, uint64_t from, uint64_t to)
 {
-	struct pt_cpu_config pt = {
-		.rtit_ctl = PT_CTL_BRANCHEN | PT_CTL_TSCEN |
-			    (c->pid ? PT_CTL_USER : PT_CTL_OS),
-		.nranges = from ? 1 : 0,
-		.ip_ranges = {{from, to}},
-	};
+	union technology_config config;
 	struct hwt_set_config2 set = {
 		.pause = pause,
-		.config = (uintptr_t)&pt,
-		.config_size = sizeof(pt),
-		.config_version = PT_CONFIG_VERSION,
+		.config = (uintptr_t)&config,
+		.config_size = technology.config_size,
+		.config_version = technology.config_version,
 	};
 
+	technology.configure(&config, !c->pid, from, to);
 	return request(c->node, HWT_IOC_SET_CONFIG2, &set);
 }
 

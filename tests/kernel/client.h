@@ -12,10 +12,10 @@
 #include <sys/types.h>
 
 #include <hwt/hwt_ext.h>
-#include <hwt/pt.h>
 
 #include "case.h"
 #include "child.h"
+#include "technology.h"
 
 #define PAGE	4096u
 

@@ -20,7 +20,6 @@
 #include <unistd.h>
 
 #include "../core/ioctl_table.h"
-#include "../../hw/pt.h"
 #include "client.h"
 
 #define USER	1000
@@ -64,14 +63,6 @@ static int t_kill(void *arg, int pid)
 	return 0;
 }
 
-static size_t t_service(void *data, int buf_id, uint64_t tail)
-{
-	struct pt_svc_buf svc = {.buf_id = buf_id, .tail = tail};
-
-	memcpy(data, &svc, sizeof(svc));
-	return sizeof(svc);
-}
-
 static void t_report(const char *line)
 {
 	puts(line);
@@ -79,22 +70,21 @@ static void t_report(const char *line)
 
 static void table(void)
 {
-	static const struct pt_cpu_config good = {
-		.rtit_ctl = PT_CTL_USER | PT_CTL_BRANCHEN | PT_CTL_TSCEN,
-	}, lacks = {
-		.rtit_ctl = PT_CTL_USER | PT_CTL_BRANCHEN | RTIT_CTL_PWREVTEN,
-	};
-	static const struct ioctl_host host = {
-		.backend = "pt", .page = PAGE,
+	static union technology_config good, lacking;
+	const struct ioctl_host host = {
+		.backend = technology.backend, .page = PAGE,
 		.open = t_open, .ioctl = t_ioctl, .close = t_close,
 		.spawn = t_spawn, .kill = t_kill,
-		.config = &good, .config_size = sizeof(good),
-		.config_version = PT_CONFIG_VERSION, .refused = &lacks,
-		.service = t_service, .service_version = PT_SVC_BUF_VERSION,
+		.config = &good, .config_size = technology.config_size,
+		.config_version = technology.config_version, .refused = &lacking,
+		.service = technology.service,
+		.service_version = technology.service_version,
 		.report = t_report,
 	};
 	int checked;
 
+	technology.configure(&good, false, 0, 0);
+	technology.configure_lacking(&lacking);
 	CHECK_EQ(ioctl_table_run(&host, &checked), 0);
 	CHECK(checked > 300);
 }
@@ -450,7 +440,7 @@ static void event(void)
 	int ident, fd = open("/dev/hwt", O_RDWR), node, ev = eventfd(0, EFD_NONBLOCK);
 	struct hwt_alloc al = {
 		.bufsize = PAGE, .mode = HWT_MODE_THREAD, .pid = pid,
-		.backend_name = "pt", .ident = &ident, .kqueue_fd = ev,
+		.backend_name = technology.backend, .ident = &ident, .kqueue_fd = ev,
 	};
 	uint64_t records[512], n;
 	struct hwt_record_get2 get = {.buf = (uintptr_t)records, .size = sizeof(records)};
@@ -519,6 +509,7 @@ static void pid_namespace(void)
 	CHECK_EQ(status, 0);
 }
 
+#ifdef __x86_64__
 /* ioctl(2) by the 32-bit way in. */
 static int compat_ioctl(int fd, unsigned int request, unsigned int arg)
 {
@@ -541,6 +532,7 @@ static void caller_of_32_bits(void)
 	close(fd);
 	munmap(low, PAGE);
 }
+#endif
 
 static const struct test_case cases[] = {
 	{"table as root", table},
@@ -558,7 +550,9 @@ static const struct test_case cases[] = {
 	{"last close", last_close},
 	{"poll and eventfd", event},
 	{"pid namespace", pid_namespace},
+#ifdef __x86_64__
 	{"32-bit caller", caller_of_32_bits},
+#endif
 };
 
 int main(int argc, char **argv)

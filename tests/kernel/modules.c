@@ -199,7 +199,7 @@ static void in_use_unopened(void)
 		int ident, fd = open("/dev/hwt", O_RDWR);
 		struct hwt_alloc al = {
 			.bufsize = PAGE, .mode = HWT_MODE_THREAD, .pid = pid,
-			.backend_name = "pt", .ident = &ident, .kqueue_fd = -1,
+			.backend_name = technology.backend, .ident = &ident, .kqueue_fd = -1,
 		};
 		int rc = ERRNO(ioctl(fd, HWT_IOC_ALLOC, &al));
 

@@ -157,11 +157,8 @@ static int fetch(struct client *c, struct seen *s, uint32_t flags)
 	return 0;
 }
 
-/* A stream begins with a sync point (SDM 33.4.2.17). */
-static void begins_with_psb(struct client *c, int tid, uint64_t at)
+static void begins_with_sync(struct client *c, int tid, uint64_t at)
 {
-	static const unsigned char psb[16] = {2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82,
-					      2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82};
 	int fd = client_node(c, tid);
 	unsigned char *p;
 
@@ -169,7 +166,7 @@ static void begins_with_psb(struct client *c, int tid, uint64_t at)
 	/* Its page and the next, into which it may reach. */
 	p = mmap(NULL, 2 * PAGE, PROT_READ, MAP_SHARED, fd, (off_t)(at / PAGE * PAGE));
 	CHECK(p != MAP_FAILED);
-	CHECK_EQ(memcmp(p + at % PAGE, psb, sizeof(psb)), 0);
+	CHECK_EQ(memcmp(p + at % PAGE, technology.sync, technology.nsync), 0);
 	munmap(p, 2 * PAGE);
 	close(fd);
 }
@@ -194,7 +191,7 @@ static void lives(void)
 	for (i = 0; i < s.created; i++) {
 		CHECK(s.head[i] > 100);
 		CHECK_EQ(s.lost[i], 0);
-		begins_with_psb(&c, s.tids[i], 0);
+		begins_with_sync(&c, s.tids[i], 0);
 	}
 	child_wait(pid);
 	client_close(&c);
@@ -236,7 +233,7 @@ static void attached(void)
 	CHECK_EQ(client_stop(&c), 0);
 	for (i = 0; i < s.created; i++) {
 		CHECK(client_position(&c, s.tids[i]) > 100);
-		begins_with_psb(&c, s.tids[i], 0);
+		begins_with_sync(&c, s.tids[i], 0);
 	}
 	client_close(&c);
 	child_end(pid);
@@ -262,8 +259,8 @@ static void migrates(void)
 	CHECK_EQ(client_stop(&c), 0);
 	second = client_position(&c, pid);
 	CHECK(second > first);
-	begins_with_psb(&c, pid, 0);
-	begins_with_psb(&c, pid, first);
+	begins_with_sync(&c, pid, 0);
+	begins_with_sync(&c, pid, first);
 	client_close(&c);
 	child_end(pid);
 }
@@ -290,8 +287,10 @@ static void ring(void)
 
 static int service(struct client *c, uint64_t tail)
 {
-	struct pt_svc_buf svc = {.buf_id = c->pid, .tail = tail};
-	struct hwt_svc_buf s = {&svc, sizeof(svc), PT_SVC_BUF_VERSION};
+	uint64_t svc[8];
+	struct hwt_svc_buf s = {
+		svc, technology.service(svc, c->pid, tail), technology.service_version,
+	};
 
 	return ERRNO(ioctl(c->node, HWT_IOC_SVC_BUF, &s));
 }
@@ -315,7 +314,7 @@ static void full(void)
 	}
 	at = client_position(&c, pid);
 	CHECK(at <= 16 * PAGE);
-	begins_with_psb(&c, pid, 0);
+	begins_with_sync(&c, pid, 0);
 	usleep(20000);
 	CHECK_EQ(client_position(&c, pid), at);
 	CHECK_EQ(service(&c, at), 0);

@@ -250,6 +250,34 @@ class Archive:
         path.write_bytes(b"".join(self.parts))
 
 
+def needed(program):
+    """Names of libraries and the dynamic linker's path, from the file itself."""
+    listed = subprocess.run(["readelf", "-ldW", str(program)], text=True, check=False,
+                            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
+    return (re.findall(r"NEEDED.*\[(.*)\]", listed),
+            re.findall(r"program interpreter: (.*)\]", listed))
+
+
+def foreign_libraries(program, root):
+    """What a dynamic linker of another architecture would load, from a tree of its
+    packages: {path in the guest: file}."""
+    found, look = {}, [program]
+    folders = [d for d in (*root.glob("lib/*-linux-gnu"), *root.glob("usr/lib/*-linux-gnu"))]
+    while look:
+        names, linker = needed(look.pop())
+        for path in linker:
+            found[path.lstrip("/")] = (root / path.lstrip("/")).resolve()
+        for name in names:
+            file = next((d / name for d in folders if (d / name).exists()), None)
+            if file is None:
+                raise Skip(f"{root} has no {name}")
+            where = f"lib/{file.parent.name}/{name}"
+            if where not in found:
+                found[where] = file.resolve()
+                look.append(file)
+    return found
+
+
 def libraries(program):
     """What the dynamic linker would load, by ldd."""
     listed = subprocess.run(["ldd", str(program)], text=True, check=False,
@@ -307,6 +335,7 @@ class Guest:
         self.modules = self.build_modules(list(kbuild), stage)
         self.cpus = 2
         self.plugin = None  # need_unit
+        self.plugin_options = []
         self.log = False  # of all that the CPUs execute, into log/ of the output
 
     def find_busybox(self):
@@ -329,16 +358,22 @@ class Guest:
         self.kbuild_output = built.stdout
         return sorted((stage / "kmod").glob("*.ko"))
 
-    def need_unit(self):
-        """The CPUs must have trace units: a plugin that knows machines."""
+    def need_unit(self, kind=None):
+        """The CPUs must have trace units: a plugin that knows machines.  kind: where
+        they can be more than one."""
         self.plugin = os.environ.get("HWT_PLUGIN")
         if not self.plugin:
             raise Skip("the plugin was not built")
+        if kind:
+            self.plugin_options.append(f"unit={kind}")
 
     def add(self, program, name=None):
         """A program into the guest's /bin, and its libraries where they are here."""
         program = pathlib.Path(program).resolve()
         self.files[name or f"bin/{program.name}"] = program
+        if self.arch != platform.machine():
+            self.files.update(foreign_libraries(program, self.kernel.root))
+            return
         for library in libraries(program):
             self.files[str(library).lstrip("/")] = library.resolve()
 
@@ -368,11 +403,11 @@ class Guest:
             os.truncate(window, WINDOW_SIZE)
             machine += ["-object", f"memory-backend-file,id=reg,size={WINDOW_SIZE},"
                         f"mem-path={window},share=on", "-device", "ivshmem-plain,memdev=reg"]
-            options = f"ram={ram},reg={window}"
+            options = [f"ram={ram}", f"reg={window}", *self.plugin_options]
             if self.log:
                 (out / "log").mkdir()
-                options += f",log={out / 'log'}"
-            machine += ["-plugin", f"{self.plugin},{options}"]
+                options.append(f"log={out / 'log'}")
+            machine += ["-plugin", ",".join([self.plugin, *options])]
         return [self.qemu, *machine,
                 "-smp", str(self.cpus), "-m", RAM, "-nodefaults", "-no-user-config",
                 "-display", "none", "-serial", "stdio", "-no-reboot",
@@ -403,6 +438,47 @@ class Guest:
             if not keep:
                 atexit.register(shutil.rmtree, out, ignore_errors=True)
             return result
+
+
+CROSS_FILE = """[binaries]
+c = '{arch}-linux-gnu-gcc'
+ar = '{arch}-linux-gnu-ar'
+strip = '{arch}-linux-gnu-strip'
+pkgconfig = 'pkg-config'
+[properties]
+sys_root = '{root}'
+pkg_config_libdir = '{root}/usr/lib/{arch}-linux-gnu/pkgconfig'
+[built-in options]
+c_args = ['--sysroot={root}']
+c_link_args = ['--sysroot={root}']
+[host_machine]
+system = 'linux'
+cpu_family = '{arch}'
+cpu = '{arch}'
+endian = 'little'
+"""
+
+
+def cross_hwt(guest):
+    """The command for the guest's architecture, linked with its tree's libraries."""
+    for program in "meson", "ninja", f"{guest.arch}-linux-gnu-gcc":
+        need(program)
+    folder = guest.kernel.cache / "hwt"
+    with (guest.kernel.cache / ".hwt.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        cross = guest.kernel.cache / "cross.ini"
+        cross.write_text(CROSS_FILE.format(arch=guest.arch, root=guest.kernel.root))
+        if not (folder / "build.ninja").exists():
+            shutil.rmtree(folder, ignore_errors=True)
+            environment = {k: v for k, v in os.environ.items()
+                           if k not in ("CC", "CXX", "CFLAGS", "LDFLAGS")}
+            run(["meson", "setup", "--cross-file", str(cross), "-Dtests=disabled",
+                 str(folder), str(SOURCE)], env=environment)
+        built = subprocess.run(["ninja", "-C", str(folder), "cli/hwt"], text=True,
+                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+        if built.returncode:
+            sys.exit(built.stdout[-4000:])
+    return folder / "cli/hwt"
 
 
 def main(test):
