@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "child.h"
 
+#include <fcntl.h>
 #include <grp.h>
 #include <signal.h>
 #include <stdio.h>
@@ -163,4 +164,13 @@ void wait_until_paused(pid_t tid)
 	for (i = 0; i < PATIENCE && thread_state(tid) != 'D'; i++)
 		usleep(1000);
 	CHECK_EQ(thread_state(tid), 'D');
+}
+
+void write_file(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_APPEND);
+
+	if (fd < 0 || write(fd, text, strlen(text)) != (ssize_t)strlen(text))
+		fail(__FILE__, __LINE__, path, errno);
+	close(fd);
 }

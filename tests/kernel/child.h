@@ -38,5 +38,7 @@ void wait_until_paused(pid_t tid);
 char thread_state(pid_t tid);
 /* Whole file, ends in NUL; the caller frees it.  NULL: cannot be opened. */
 char *read_file(const char *path);
+/* To its end, in one write; must succeed. */
+void write_file(const char *path, const char *text);
 
 #endif

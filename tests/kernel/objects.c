@@ -45,15 +45,6 @@ struct objects {
 	int		n;
 };
 
-static void write_file(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY | O_APPEND);
-
-	if (fd < 0 || write(fd, text, strlen(text)) != (ssize_t)strlen(text))
-		fail(__FILE__, __LINE__, path, errno);
-	close(fd);
-}
-
 /* Takes the KERNEL records that are there; returns how many objects are known. */
 static int objects_take(struct client *c, struct objects *o)
 {

@@ -264,15 +264,6 @@ static void case_sigstop(void)
 	client_until_end(&c, 7 << 8);
 }
 
-static void write_file(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY);
-
-	if (fd < 0 || write(fd, text, strlen(text)) != (ssize_t)strlen(text))
-		fail(__FILE__, __LINE__, path, errno);
-	close(fd);
-}
-
 /*
  * A suspend freezes it as it waits: otherwise the kernel gives up with EBUSY.  (With
  * this pm_test it goes no further than that, and thaws all.)  Then it waits on.

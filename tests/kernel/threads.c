@@ -265,6 +265,40 @@ static void migrates(void)
 	child_end(pid);
 }
 
+static void until_beyond(struct client *c, int tid, uint64_t position)
+{
+	int i;
+
+	for (i = 0; i < 60000 && client_position(c, tid) <= position; i++)
+		usleep(1000);
+	CHECK(client_position(c, tid) > position);
+}
+
+/* The CPU under a thread goes away and comes back: its stream goes on, in one piece. */
+static void hotplug(void)
+{
+	static const char online[] = "/sys/devices/system/cpu/cpu1/online";
+	pid_t pid = child_start(NULL, target_migrate, NULL);
+	struct seen s = {0};
+	struct client c;
+	int i;
+
+	client_trace(&c, pid, 4096 * PAGE, 0);
+	child_let_go(pid);
+	until_beyond(&c, pid, 0);
+	for (i = 0; i < 4; i++) {
+		write_file(online, i % 2 ? "1" : "0");
+		until_beyond(&c, pid, client_position(&c, pid) + 1000);
+	}
+	CHECK_EQ(client_stop(&c), 0);
+	CHECK_EQ(fetch(&c, &s, 0), 0);
+	CHECK_EQ(s.created, 1);
+	CHECK_EQ(s.lost[0], 0);
+	begins_with_psb(&c, pid, 0);
+	client_close(&c);
+	child_end(pid);
+}
+
 /* Nobody reads: a ring goes round and says so. */
 static void ring(void)
 {
@@ -332,6 +366,7 @@ static const struct test_case cases[] = {
 	{"killed", killed},
 	{"attached", attached},
 	{"migration, stop and start", migrates},
+	{"a CPU goes and comes", hotplug},
 	{"ring", ring},
 	{"full", full},
 };
