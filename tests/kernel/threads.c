@@ -294,7 +294,7 @@ static void hotplug(void)
 	CHECK_EQ(fetch(&c, &s, 0), 0);
 	CHECK_EQ(s.created, 1);
 	CHECK_EQ(s.lost[0], 0);
-	begins_with_psb(&c, pid, 0);
+	begins_with_sync(&c, pid, 0);
 	client_close(&c);
 	child_end(pid);
 }
