@@ -115,14 +115,14 @@ static pid_t busy_start(void)
 }
 
 /* One use of everything; ENOMEM may come from anywhere in it. */
-static int scenario(pid_t pid)
+static int use(pid_t pid, uint32_t pause)
 {
 	struct client c;
 	int rc = -client_alloc(&c, pid, 8 * PAGE);
 
 	if (rc)
 		return rc;
-	rc = -client_config(&c, 0, 0, 0);
+	rc = -client_config(&c, pause, 0, 0);
 	if (!rc)
 		rc = -client_start(&c);
 	if (!rc) {
@@ -131,6 +131,17 @@ static int scenario(pid_t pid)
 	}
 	client_close(&c);
 	return rc;
+}
+
+static int scenario(pid_t pid)
+{
+	return use(pid, 0);
+}
+
+/* Who is paused goes on when the context is closed. */
+static int scenario_paused(pid_t pid)
+{
+	return use(pid, HWT_PAUSE_EXEC | HWT_PAUSE_MMAP | HWT_PAUSE_FORK);
 }
 
 /* The same on all CPUs, where no process is hooked. */
@@ -399,7 +410,7 @@ static int run_cpus(pid_t pid)
 
 static void fail_each(void)
 {
-	pid_t pid = threads_start(), other = child_sleeping(NULL);
+	pid_t pid = threads_start(), busy = busy_start(), other = child_sleeping(NULL);
 	struct client c;
 
 	CHECK_EQ(load_both(), 0);
@@ -407,9 +418,11 @@ static void fail_each(void)
 	/* Keeps hooks in place: arming them each time is what takes long. */
 	CHECK_EQ(client_alloc(&c, other, PAGE), 0);
 	fail_many_times(scenario, pid);
+	fail_each_of(scenario_paused, busy, 1);
 	client_close(&c);
 	fail_each_of(run_cpus, 0, 1);
 	child_end(pid);
+	child_end(busy);
 	child_end(other);
 	CHECK_EQ(unload_both(), 0);
 }
