@@ -9,7 +9,8 @@ static bool backend_valid(const struct hwt_backend *be)
 	return be->name && be->name[0] && ops && ops->buffer_init &&
 	       ops->buffer_fini && ops->set_config && ops->config_check &&
 	       ops->switch_in && ops->switch_out && ops->read &&
-	       be->scope <= HWT_SCOPE_CONTEXT;
+	       be->scope <= HWT_SCOPE_CONTEXT &&
+	       (be->scope != HWT_SCOPE_CONTEXT || (ops->source_get && ops->source_put));
 }
 
 static struct hwt_backend **backend_find(struct hwt_core *core, const char *name)

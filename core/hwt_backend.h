@@ -48,10 +48,20 @@ struct hwt_buffer {
 	uint64_t		tail;		/* given back by SVC_BUF (full mode) */
 	uint64_t		gaps;		/* core: the unit stopped for room, trace is missing */
 	bool			ring;		/* core: no SVC_BUF ever came: overwrite */
-	bool			stopped_full;	/* core: off its unit until SVC_BUF makes room */
+	bool			stopped_full;	/* core: off its unit until SVC_BUF makes room, */
+	bool			held;		/* or on it, and its CPU stands still */
 	void			*priv;		/* backend's save area */
+	/*
+	 * Where the trace goes: to b itself, or (scope context) to an earlier thread's
+	 * buffer.  Pages, head, tail, gaps and ring are that one's, and its lock guards
+	 * them.  source: what marks b's trace there; 0: nothing does, or needs to.
+	 */
+	struct hwt_buffer	*sink;
+	int			source;
 
 	/* core's own */
+	uint32_t		nsources;	/* a sink's, that have a mark; its lock */
+	int			told;		/* the source that a SOURCE record told of */
 	struct hwt_spin		unit_lock;	/* serialises the ops that touch the unit */
 	int			unit;		/* that it is switched in on, -1: none */
 	uint32_t		start_seq;	/* of the context's, that it has taken */
@@ -67,6 +77,11 @@ struct hwt_buffer {
 #define HWT_IRQ_NONE		0	/* not this unit's interrupt */
 #define HWT_IRQ_PROGRESS	0x1	/* head moved: queue a BUFFER record */
 #define HWT_IRQ_FULL		0x2	/* no room before tail: unit is stopped */
+/*
+ * With FULL, where the host may hold: the unit stays on (it may be in the middle of
+ * output) and its CPU must not go on; irq() is called again when there is room.
+ */
+#define HWT_IRQ_HELD		0x8
 #define HWT_IRQ_TELL		0x4	/* bufptr() has news: signal the eventfd in any case */
 
 struct hwt_backend_ops {
@@ -94,6 +109,14 @@ struct hwt_backend_ops {
 	 * next switch_in programs.  The unit is not running this buffer.
 	 */
 	void (*set_config)(struct hwt_buffer *b, const void *config);
+
+	/*
+	 * Scope context: a mark for one more source of the sink, > 0; -EAGAIN: it has as
+	 * many as there are marks, and the source gets a buffer of its own.  put: nothing
+	 * more comes under that mark.  No sleep; sink->lock is not held.
+	 */
+	int (*source_get)(struct hwt_buffer *sink);
+	void (*source_put)(struct hwt_buffer *sink, int source);
 
 	/* Address ranges that the unit has, as far as it is known yet. NULL: nranges. */
 	uint32_t (*ranges)(struct hwt_backend *be);

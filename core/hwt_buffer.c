@@ -3,12 +3,83 @@
 #include "hwt_context.h"
 #include "hwt_record.h"
 
+struct hwt_buffer *hwt_buffer_sink(struct hwt_buffer *b)
+{
+	return b->sink ? b->sink : b;
+}
+
+static bool buffer_shares(const struct hwt_buffer *b)
+{
+	return b->backend->scope == HWT_SCOPE_CONTEXT && b->thr;
+}
+
+/* b's trace goes to sink: 0, -EAGAIN. */
+static int source_take(struct hwt_buffer *b, struct hwt_buffer *sink)
+{
+	int source = b->backend->ops->source_get(sink);
+	hwt_irqflags_t flags;
+
+	if (source < 0)
+		return source;
+	b->sink = sink;
+	b->source = source;
+	b->told = 0;
+	hwt_spin_lock(&sink->lock, flags);
+	sink->nsources++;
+	hwt_spin_unlock(&sink->lock, flags);
+	return 0;
+}
+
+static void source_drop(struct hwt_buffer *b)
+{
+	hwt_irqflags_t flags;
+
+	if (!b->source)
+		return;
+	hwt_spin_lock(&b->sink->lock, flags);
+	b->sink->nsources--;
+	hwt_spin_unlock(&b->sink->lock, flags);
+	b->backend->ops->source_put(b->sink, b->source);
+	b->source = 0;
+}
+
+static bool sink_in_use(struct hwt_buffer *sink)
+{
+	hwt_irqflags_t flags;
+	bool used;
+
+	hwt_spin_lock(&sink->lock, flags);
+	used = sink->nsources;
+	hwt_spin_unlock(&sink->lock, flags);
+	return used;
+}
+
+/* A sink of the context that has a mark left; true: b's trace goes there. */
+static bool sink_find(struct hwt_buffer *b)
+{
+	struct hwt_buffer *s;
+
+	for (s = hwt_context_first(b->ctx); s; s = hwt_context_next(b->ctx, s))
+		if (s->sink == s && !source_take(b, s))
+			return true;
+	return false;
+}
+
+static int buffer_pages(struct hwt_buffer *b)
+{
+	struct hwt_core *core = b->core;
+
+	b->pages = core->ops->pages_alloc(core->host, b->bufsize / HWT_PAGE_SIZE,
+					  b->backend->pages);
+	return b->pages ? 0 : -ENOMEM;
+}
+
 int hwt_buffer_init(struct hwt_buffer *b, struct hwt_context *ctx, int buf_id)
 {
-	struct hwt_core *core = ctx->core;
-	int rc;
+	bool joined;
+	int rc = 0;
 
-	b->core = core;
+	b->core = ctx->core;
 	b->backend = ctx->backend;
 	b->ctx = ctx;
 	b->cpu = -1;
@@ -18,11 +89,16 @@ int hwt_buffer_init(struct hwt_buffer *b, struct hwt_context *ctx, int buf_id)
 	b->ring = hwt_context_ring(ctx);
 	hwt_spin_init(&b->lock);
 	hwt_spin_init(&b->unit_lock);
-	b->pages = core->ops->pages_alloc(core->host, ctx->bufsize / HWT_PAGE_SIZE,
-					  ctx->backend->pages);
-	if (!b->pages)
-		return -ENOMEM;
-	rc = ctx->backend->ops->buffer_init(b);
+	joined = buffer_shares(b) && sink_find(b);
+	if (!joined) {
+		b->sink = b;
+		rc = buffer_pages(b);
+	}
+	if (!rc)
+		rc = b->backend->ops->buffer_init(b);
+	/* The first one of a new sink. */
+	if (!rc && !joined && buffer_shares(b))
+		rc = source_take(b, b);
 	if (rc)
 		hwt_buffer_fini(b);
 	return rc;
@@ -30,11 +106,15 @@ int hwt_buffer_init(struct hwt_buffer *b, struct hwt_context *ctx, int buf_id)
 
 void hwt_buffer_fini(struct hwt_buffer *b)
 {
-	if (!b->pages)
+	if (!b->sink)
 		return;
-	b->backend->ops->buffer_fini(b);
-	b->core->ops->pages_free(b->core->host, b->pages);
+	source_drop(b);
+	if (b->priv)
+		b->backend->ops->buffer_fini(b);
+	if (b->pages)
+		b->core->ops->pages_free(b->core->host, b->pages);
 	b->pages = NULL;
+	b->sink = NULL;
 }
 
 /* Whether and how a unit's answer is reported; unit_lock held. Returns HWT_BUF_*. */
@@ -44,13 +124,17 @@ static uint32_t buffer_take(struct hwt_buffer *b, int bits)
 
 	if (!(bits & HWT_IRQ_FULL))
 		return 0;
-	b->unit = -1;
+	if (!(bits & HWT_IRQ_HELD))
+		b->unit = -1;
 	hwt_spin_lock(&b->lock, flags);
 	b->stopped_full = true;
-	/* A thread that is held while its unit waits misses nothing. */
-	if (!b->core->ops->may_hold)
-		b->gaps++;
+	b->held = bits & HWT_IRQ_HELD;
 	hwt_spin_unlock(&b->lock, flags);
+	/* A thread that is held while its unit waits misses nothing. */
+	hwt_spin_lock(&b->sink->lock, flags);
+	if (!b->core->ops->may_hold)
+		b->sink->gaps++;
+	hwt_spin_unlock(&b->sink->lock, flags);
 	return b->core->ops->may_hold ? 0 : HWT_BUF_FULL;
 }
 
@@ -63,6 +147,19 @@ static bool buffer_stopped(struct hwt_buffer *b)
 	stopped = b->stopped_full;
 	hwt_spin_unlock(&b->lock, flags);
 	return stopped;
+}
+
+/* True: it stood still with its unit on. */
+static bool buffer_unhold(struct hwt_buffer *b)
+{
+	hwt_irqflags_t flags;
+	bool was;
+
+	hwt_spin_lock(&b->lock, flags);
+	was = b->held;
+	b->held = false;
+	hwt_spin_unlock(&b->lock, flags);
+	return was;
 }
 
 /* unit_lock held. */
@@ -92,7 +189,7 @@ void hwt_buffer_sync(struct hwt_buffer *b, int unit)
 
 	hwt_spin_lock(&b->unit_lock, flags);
 	hwt_context_wants(b->ctx, &want);
-	if (b->final)
+	if (b->final || (buffer_shares(b) && !b->source))
 		want.running = false;
 	if (b->unit >= 0 &&
 	    (!want.running || b->unit != unit || b->start_seq != want.start_seq ||
@@ -152,6 +249,8 @@ int hwt_buffer_resume(struct hwt_buffer *b, int unit)
 		return 0;
 	if (buffer_stopped(b))
 		return -EAGAIN;
+	if (buffer_unhold(b))
+		hwt_buffer_irq(b, unit);
 	hwt_buffer_sync(b, unit);
 	/* It may have filled up again at once, or just now by another's call. */
 	return buffer_stopped(b) ? -EAGAIN : 0;
@@ -171,6 +270,7 @@ void hwt_buffer_finish(struct hwt_buffer *b)
 			b->last_offset = offset;
 			b->last_data = data;
 		}
+		source_drop(b);
 	}
 	hwt_spin_unlock(&b->unit_lock, flags);
 }
@@ -192,6 +292,9 @@ void hwt_buffer_revive(struct hwt_buffer *b)
 	hwt_spin_lock(&b->unit_lock, flags);
 	b->final = false;
 	b->start_seq = 0;
+	/* -EAGAIN: others have all marks; it goes on untraced. */
+	if (buffer_shares(b) && !b->source && source_take(b, b->sink))
+		hwt_record_lose(b->ctx);
 	hwt_spin_unlock(&b->unit_lock, flags);
 }
 
@@ -229,6 +332,10 @@ void hwt_buffer_publish(struct hwt_buffer *b, int unit, uint32_t flags)
 	struct hwt_bus *bus = b->backend->bus;
 	struct hwt_buffer_record r = {.flags = flags};
 
+	b = b->sink;
+	/* Others go on. */
+	if (sink_in_use(b))
+		r.flags &= ~HWT_BUF_FINAL;
 	r.time = bus->ops->now ? bus->ops->now(bus, unit) : 0;
 	buffer_positions(b, &r);
 	hwt_record_buffer(b, &r);
@@ -240,7 +347,7 @@ int hwt_buffer_read(struct hwt_buffer *b, uint64_t *offset, uint64_t *data)
 	int rc = 0;
 
 	hwt_spin_lock(&b->unit_lock, flags);
-	if (b->final) {
+	if (b->final && !sink_in_use(hwt_buffer_sink(b))) {
 		*offset = b->last_offset;
 		*data = b->last_data;
 	} else {
@@ -273,13 +380,16 @@ uint64_t hwt_buffer_position(struct hwt_buffer *b)
 bool hwt_buffer_serviced(struct hwt_buffer *b)
 {
 	bool (*room)(struct hwt_buffer *) = b->backend->ops->room;
+	struct hwt_buffer *sink = b->sink;
 	hwt_irqflags_t flags;
 	bool stopped, enough;
 
+	hwt_spin_lock(&sink->lock, flags);
+	sink->ring = false;
+	enough = sink->head - sink->tail <= sink->bufsize - sink->bufsize / 4;
+	hwt_spin_unlock(&sink->lock, flags);
 	hwt_spin_lock(&b->lock, flags);
-	b->ring = false;
 	stopped = b->stopped_full;
-	enough = b->head - b->tail <= b->bufsize - b->bufsize / 4;
 	hwt_spin_unlock(&b->lock, flags);
 	if (!stopped)
 		return false;

@@ -13,8 +13,10 @@
  * -ENOMEM, or the backend's error; then nothing is left to free.
  */
 int hwt_buffer_init(struct hwt_buffer *b, struct hwt_context *ctx, int buf_id);
-/* May sleep.  The unit is off it. */
+/* May sleep.  The unit is off it; a sink's sources are gone. */
 void hwt_buffer_fini(struct hwt_buffer *b);
+/* Where b's trace goes: b, or another that it shares. */
+struct hwt_buffer *hwt_buffer_sink(struct hwt_buffer *b);
 /*
  * Makes the unit's state what the context wants: switched in or out, under the
  * newest configuration, with a sync point after each START.  On unit `unit`'s

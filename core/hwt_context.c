@@ -296,6 +296,10 @@ static void context_free(struct hwt_context *ctx)
 		;
 	*p = ctx->next;
 	hwt_spin_unlock(&core->lock, flags);
+	/* Sources before their sinks. */
+	for (thr = ctx->threads; thr; thr = thr->next)
+		if (thr->buf.sink != &thr->buf)
+			hwt_buffer_fini(&thr->buf);
 	for (thr = ctx->threads; thr; thr = next) {
 		next = thr->next;
 		hwt_thread_free(thr);

@@ -86,11 +86,22 @@ static int thread_record(struct hwt_context *ctx, struct hwt_thread *thr,
 	return hwt_hook_result(ctx, hwt_record_put(ctx, &parts, NULL), false);
 }
 
+/* Where its trace goes, unless that was told. */
+static int source_record(struct hwt_context *ctx, struct hwt_thread *thr,
+			 const struct hwt_hook_where *at)
+{
+	struct hwt_rec rec;
+
+	hwt_hook_header(ctx, thr, at, HWT_REC_SOURCE, &rec);
+	return hwt_hook_result(ctx, hwt_thread_tell_source(thr, &rec, false), false);
+}
+
 /* Buffer, node and save area, before the record that tells of them. */
 static int thread_born(struct hwt_context *ctx, const struct hwt_hook_where *at,
 		       int new_tid, int unit)
 {
 	struct hwt_thread *thr, *parent;
+	bool mine;
 	int rc = hwt_thread_add(ctx, new_tid, unit, false, &thr);
 
 	if (rc == -ENXIO)
@@ -100,7 +111,8 @@ static int thread_born(struct hwt_context *ctx, const struct hwt_hook_where *at,
 		hwt_record_lose(ctx);
 		return rc;
 	}
-	if (hwt_thread_announce(thr, true)) {
+	mine = hwt_thread_announce(thr, true);
+	if (mine) {
 		parent = hwt_thread_lookup(ctx, at->tid);
 		rc = thread_record(ctx, parent, at, HWT_REC_THREAD_CREATE,
 				   thr->buf.buf_id, 0);
@@ -108,8 +120,13 @@ static int thread_born(struct hwt_context *ctx, const struct hwt_hook_where *at,
 			hwt_thread_announce(thr, false);
 			return rc;
 		}
-		hwt_thread_tell(thr);
 	}
+	rc = source_record(ctx, thr, at);
+	if (rc < 0)
+		return rc;
+	/* Called again for the source's record alone: the other one is out. */
+	if (mine || thr->buf.source)
+		hwt_thread_tell(thr);
 	if (unit >= 0)
 		hwt_buffer_sync(&thr->buf, unit);
 	return HWT_HOOK_TRACED;
@@ -304,6 +321,9 @@ static int exec_publish(struct hwt_context *ctx, const struct hwt_hook_where *at
 	if (rc < 0)
 		return rc;
 	thr = exec_thread(ctx, at);
+	rc = thr ? source_record(ctx, thr, at) : 0;
+	if (rc < 0)
+		return rc;
 	hwt_hook_header(ctx, thr, at, HWT_REC_EXEC, &parts.rec);
 	if (!allowed) {
 		parts.rec.flags = HWT_REC_REVOKED;

@@ -85,7 +85,7 @@ static int bufptr_find(const struct call *c, int *id, uint64_t *offset, uint64_t
 	struct hwt_buffer *b;
 	int rc = -ENOENT;
 
-	*id = c->buffer->buf_id;
+	*id = hwt_buffer_sink(c->buffer)->buf_id;
 	if (!ctx->backend->ops->bufptr)
 		return hwt_buffer_read(c->buffer, offset, data);
 	hwt_mutex_lock(&ctx->mutex);
@@ -265,24 +265,31 @@ static void context_full(struct hwt_context *ctx)
 	}
 }
 
+/* A held thread resumes itself; any other is switched in from here. */
+static void resume(const struct call *c, struct hwt_buffer *b)
+{
+	if (!hwt_buffer_serviced(b) || c->core->ops->may_hold)
+		return;
+	if (b->thr)
+		hwt_thread_sync(b->thr);
+	else
+		hwt_context_sync(c->ctx);
+}
+
 static int do_svc_buf(const struct call *c, void *arg)
 {
-	struct hwt_buffer *b = NULL;
+	struct hwt_buffer *sink = NULL, *b;
 	int rc;
 
 	if (!c->ctx->backend->ops->svc_buf)
 		return -EOPNOTSUPP;
-	rc = svc_copyin(c, arg, &b);
+	rc = svc_copyin(c, arg, &sink);
 	if (rc)
 		return rc;
 	context_full(c->ctx);
-	/* A held thread resumes itself; any other is switched in from here. */
-	if (b && hwt_buffer_serviced(b) && !c->core->ops->may_hold) {
-		if (b->thr)
-			hwt_thread_sync(b->thr);
-		else
-			hwt_context_sync(c->ctx);
-	}
+	for (b = hwt_context_first(c->ctx); sink && b; b = hwt_context_next(c->ctx, b))
+		if (b->sink == sink)
+			resume(c, b);
 	hwt_core_wakeup(c->core);
 	return 0;
 }

@@ -26,8 +26,7 @@ static int backend_get(struct hwt_core *core, uint64_t uname, struct hwt_backend
 
 static int mode_check(const struct hwt_cred *cred, const struct hwt_backend *be, int mode)
 {
-	/* One buffer that many sources write to needs a formatter's demultiplexer. */
-	if (!(be->modes & 1u << mode) || be->scope == HWT_SCOPE_CONTEXT)
+	if (!(be->modes & 1u << mode))
 		return -EOPNOTSUPP;
 	return mode == HWT_MODE_CPU && !cred->perfmon ? -EPERM : 0;
 }
@@ -51,6 +50,7 @@ static void thread_record(struct hwt_thread *thr)
 	};
 
 	hwt_record_put(ctx, &parts, NULL);
+	hwt_thread_tell_source(thr, &parts.rec, true);
 	hwt_record_notify(ctx);
 }
 

@@ -52,6 +52,8 @@ int hwt_node_mmap(struct hwt_core *core, const struct hwt_cred *cred,
 		return -ENXIO;
 	if (!buffer)
 		buffer = hwt_context_first(ctx);
+	if (buffer)
+		buffer = hwt_buffer_sink(buffer);
 	if (!buffer || !buffer->pages)
 		return -ENXIO;
 	if (!length || offset % HWT_PAGE_SIZE || offset >= buffer->bufsize ||
@@ -72,8 +74,12 @@ void hwt_buffer_idle(struct hwt_core *core, struct hwt_context *ctx,
 {
 	struct hwt_thread *thr = buffer ? buffer->thr : NULL;
 
-	/* The leader's is taken up again if another thread calls execve. */
-	if (!thr || hwt_thread_tid(thr) == ctx->pid)
+	/*
+	 * The leader's is taken up again if another thread calls execve; one that is
+	 * shared, by the next thread.
+	 */
+	if (!thr || hwt_thread_tid(thr) == ctx->pid ||
+	    ctx->backend->scope == HWT_SCOPE_CONTEXT)
 		return;
 	hwt_mutex_lock(&ctx->mutex);
 	if (!hwt_context_is_dying(ctx) && !buffer->retired && buffer->node &&

@@ -406,6 +406,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	memset(&r, 0, sizeof(r));
 	r.h = fake_host_new(data[0] & 1);
+	if (r.h && data[0] & 2)
+		r.h->be.scope = HWT_SCOPE_CONTEXT;
 	r.data = data + 1;
 	r.left = size - 1;
 	for (i = 0; i < NPROCS; i++)

@@ -111,6 +111,8 @@ IS(HWT_REC_MMAP, 1);
 IS(HWT_REC_FORK, 8);
 IS(HWT_REC_EXIT, 13);
 IS(HWT_REC_GENERATION, 15);
+IS(HWT_REC_SOURCE, 16);
+SIZE(struct hwt_rec_source, 8);
 
 /* <hwt/pt.h> */
 SIZE(struct pt_cpu_config, 72);

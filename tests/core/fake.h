@@ -37,6 +37,8 @@ struct fake_area {
 	uint64_t	config;		/* as of the last set_config */
 	uint64_t	programmed;	/* as of the last switch_in */
 	uint64_t	pos;		/* saved position, bytes */
+	uint64_t	seen;		/* of it in the sink's head */
+	uint32_t	marks;		/* a sink's that are taken, bits */
 	int		ins, outs, fresh, configs;
 	int		unit;		/* -1: saved */
 };
@@ -114,6 +116,8 @@ void fake_switch_out(struct fake_host *h, int pid, int tid);
 /* The unit writes as much as there is room for; how much. */
 uint64_t fake_produce(struct fake_host *h, int unit, uint64_t bytes);
 struct fake_area *fake_area(struct hwt_buffer *b);
+/* Scope context: so many sources share a buffer, with marks from 1 on. */
+#define FAKE_MARKS	3
 
 struct hwt_cred fake_cred(uint64_t owner);
 /* "/dev/hwt" or a node's name; -ENOENT. */

@@ -85,26 +85,52 @@ static void switch_in(struct hwt_buffer *b, int unit, bool fresh)
 	h->units[unit].buffer = b;
 	h->units[unit].pos = area->pos;
 	pthread_mutex_unlock(&h->lock);
+	area->seen = area->pos;
 	area->unit = unit;
 	area->programmed = area->config;
 	area->ins++;
 	area->fresh += fresh;
 }
 
-/* The unit stands at pos: head, and is there room for more? */
+/* The unit stands at pos, as far as it itself wrote: head, and is there room for more? */
 static int look(struct hwt_buffer *b, uint64_t pos)
 {
+	struct fake_area *area = b->priv;
 	hwt_irqflags_t flags;
 	int bits = 0;
 
+	b = b->sink;
 	hwt_spin_lock(&b->lock, flags);
-	if (pos != b->head)
+	if (pos != area->seen)
 		bits |= HWT_IRQ_PROGRESS;
-	b->head = pos;
-	if (!b->ring && pos - b->tail >= b->bufsize)
+	b->head += pos - area->seen;
+	area->seen = pos;
+	if (!b->ring && b->head - b->tail >= b->bufsize)
 		bits |= HWT_IRQ_FULL;
 	hwt_spin_unlock(&b->lock, flags);
 	return bits;
+}
+
+static int source_get(struct hwt_buffer *sink)
+{
+	struct fake_area *area = sink->priv;
+	int i;
+
+	for (i = 1; i <= FAKE_MARKS; i++) {
+		if (area->marks >> i & 1)
+			continue;
+		area->marks |= 1u << i;
+		return i;
+	}
+	return -EAGAIN;
+}
+
+static void source_put(struct hwt_buffer *sink, int source)
+{
+	struct fake_area *area = sink->priv;
+
+	assert(area->marks >> source & 1);
+	area->marks &= ~(1u << source);
 }
 
 static uint64_t unit_stop(struct hwt_buffer *b, int unit)
@@ -155,11 +181,11 @@ static int read_position(struct hwt_buffer *b, int unit, uint64_t *offset, uint6
 	pthread_mutex_lock(&h->lock);
 	pos = unit >= 0 ? h->units[unit].pos : area->pos;
 	pthread_mutex_unlock(&h->lock);
-	hwt_spin_lock(&b->lock, flags);
-	b->head = pos;
-	hwt_spin_unlock(&b->lock, flags);
-	*offset = pos % b->bufsize;
-	*data = pos;
+	look(b, pos);
+	hwt_spin_lock(&b->sink->lock, flags);
+	*data = b->sink->head;
+	hwt_spin_unlock(&b->sink->lock, flags);
+	*offset = *data % b->bufsize;
 	return 0;
 }
 
@@ -176,6 +202,7 @@ static int svc_buf(struct hwt_context *ctx, const void *data, size_t size, int v
 	b = hwt_context_buffer(ctx, svc->buf_id);
 	if (!b)
 		return -ENOENT;
+	b = b->sink;
 	hwt_spin_lock(&b->lock, flags);
 	if (svc->tail < b->tail || svc->tail > b->head)
 		rc = -EINVAL;
@@ -189,6 +216,8 @@ static int svc_buf(struct hwt_context *ctx, const void *data, size_t size, int v
 static const struct hwt_backend_ops backend_ops = {
 	.buffer_init = buffer_init,
 	.buffer_fini = buffer_fini,
+	.source_get = source_get,
+	.source_put = source_put,
 	.config_check = config_check,
 	.config_size = sizeof(struct fake_config),
 	.set_config = set_config,
@@ -242,9 +271,10 @@ uint64_t fake_produce(struct fake_host *h, int unit, uint64_t bytes)
 	if (!b)
 		bytes = 0;
 	if (b) {
-		hwt_spin_lock(&b->lock, flags);
-		room = b->ring ? bytes : b->tail + b->bufsize - u->pos;
-		hwt_spin_unlock(&b->lock, flags);
+		hwt_spin_lock(&b->sink->lock, flags);
+		room = b->sink->ring ? bytes : b->sink->tail + b->bufsize -
+		       (b->sink->head + u->pos - fake_area(b)->seen);
+		hwt_spin_unlock(&b->sink->lock, flags);
 		if (bytes > room)
 			bytes = room;
 		u->pos += bytes;

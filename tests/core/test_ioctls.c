@@ -124,9 +124,6 @@ static void by_whom(void **state)
 	assert_int_equal(fake_config(f->dev, 1, FAKE_ROOT), -EPERM);
 	f->h->be.modes = 1u << HWT_MODE_CPU;
 	assert_int_equal(fake_alloc(f->h, 300, BUFSIZE, &ident), -EOPNOTSUPP);
-	f->h->be.modes = ~0u;
-	f->h->be.scope = HWT_SCOPE_CONTEXT;
-	assert_int_equal(fake_alloc(f->h, 300, BUFSIZE, &ident), -EOPNOTSUPP);
 	assert_int_equal(fake_open(f->h, "/dev/hwt_0_0", &cred, &foreign), 0);
 	assert_int_equal(fake_simple(foreign, HWT_IOC_START), -EPERM);
 	fake_close(foreign);
