@@ -19,12 +19,21 @@ void etm_drain(struct etm_unit *u)
 {
 	size_t n = u->wp - u->buf;
 
-	u->wp = u->buf;
-	if (n && !bus_takes(u, n)) {
+	if (!n)
+		return;
+	/* Nothing is put out meanwhile: time may pass while the bus has no room. */
+	u->draining = true;
+	u->ts_due = false;
+	if (!bus_takes(u, n)) {
 		etm_unit_overflow_begin(u);
 		u->bus_full = true;
 		u->asked = u->insns;
+		u->ts_due = false;
 	}
+	u->draining = false;
+	u->wp = u->buf;
+	if (u->ts_due)
+		etm_timestamp(u);
 }
 
 /* A packet of up to 32 bytes. */
@@ -304,7 +313,9 @@ void etm_overflow_packet(struct etm_unit *u)
 void etm_unit_flush(struct etm_unit *u)
 {
 	etm_flush_atoms(u);
-	etm_drain(u);
+	/* Time that passed meanwhile is told, too. */
+	while (u->wp != u->buf)
+		etm_drain(u);
 }
 
 void etm_unit_overflow_begin(struct etm_unit *u)

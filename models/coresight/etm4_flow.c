@@ -293,7 +293,9 @@ void etm_unit_set_clock(struct etm_unit *u, uint64_t ts)
 		return;
 	u->ts_base = ts - u->insns;
 	/* Where nothing is traced now, trace on will tell it, if there is any. */
-	if (u->enabled && u->level_on)
+	if (u->draining)
+		u->ts_due = true;
+	else if (u->enabled && u->level_on)
 		etm_timestamp(u);
 }
 

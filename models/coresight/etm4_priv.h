@@ -54,6 +54,8 @@ struct etm_unit {
 	uint64_t ts_last;
 	bool ts_full;			/* none since the last Trace Info */
 	uint64_t period, count;		/* bytes between syncs, since the last */
+	bool draining;			/* buf is on its way; nothing may follow it yet, */
+	bool ts_due;			/* but a timestamp then */
 	bool bus_full;			/* overflow: the bus had no room */
 	uint64_t asked;			/* insns at which it was last asked for */
 

@@ -19,6 +19,7 @@ struct fixture {
 	size_t n;
 	bool refuse;
 	unsigned int stalls;
+	uint64_t later;		/* time of the unit's clock after a stall */
 	uint64_t clock;
 };
 
@@ -39,6 +40,8 @@ static bool stall(void *ctx)
 {
 	f.stalls++;
 	f.refuse = false;
+	if (f.later)
+		etm_unit_set_clock(f.u, f.later);
 	return true;
 }
 
@@ -384,6 +387,22 @@ static void stalling(void **state)
 	assert_int_equal(f.stalls, 1);
 }
 
+/* Time passes for a unit in the middle of output: told behind what it was about to say. */
+static void time_while_stalling(void **state)
+{
+	power_on(TRCCONFIGR_TS, false);
+	reg(TRCSTALLCTLR, TRCSTALLCTLR_ISTALL);
+	enable(BASE);
+	run(BASE, 1, RUN_JMP, BASE, BASE);
+	etm_unit_flush(f.u);
+	f.n = 0;
+	f.refuse = true;
+	f.later = 0x3000;
+	run(BASE, 1, RUN_JCC, BASE, BASE + 4);
+	expect("f6 02 80 60", "what was there, then the time");
+	f.later = 0;
+}
+
 /* Registers: what is refused, and that nothing changes then. */
 static void registers(void **state)
 {
@@ -451,6 +470,7 @@ int main(void)
 		cmocka_unit_test(timestamps),
 		cmocka_unit_test(overflow),
 		cmocka_unit_test(stalling),
+		cmocka_unit_test(time_while_stalling),
 		cmocka_unit_test(registers),
 	};
 
