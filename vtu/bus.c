@@ -136,6 +136,15 @@ static uint64_t bus_buf_addr(struct hwt_bus *bus, uint64_t addr)
 	return addr;	/* an offset in the DRAM file is the unit's address */
 }
 
+static void bus_hold(struct hwt_bus *bus, int unit, bool on)
+{
+	struct vtu_bus *vb = to_vtu(bus);
+	struct vtu_block *b = block_of(vb, unit);
+
+	if (b && vb->hold)
+		vb->hold(vb, b, on);
+}
+
 const struct hwt_bus_ops vtu_bus_ops = {
 	.write = bus_write,
 	.read = bus_read,
@@ -144,6 +153,7 @@ const struct hwt_bus_ops vtu_bus_ops = {
 	.now = bus_now,
 	.cap = bus_cap,
 	.buf_addr = bus_buf_addr,
+	.hold = bus_hold,
 };
 
 void vtu_bus_init(struct vtu_bus *vb, struct vtu_header *window, const char *name)
@@ -155,5 +165,6 @@ void vtu_bus_init(struct vtu_bus *vb, struct vtu_header *window, const char *nam
 	vb->window = window;
 	vb->reg_offset = vtu_reg_offset_pt;
 	vb->words = false;
+	vb->hold = NULL;
 	vb->kind = VTU_UNIT_NONE;
 }

@@ -18,6 +18,8 @@ struct vtu_bus {
 	 * gone.
 	 */
 	void (*doorbell)(struct vtu_bus *vb, struct vtu_block *block, uint32_t seq);
+	/* hwt_bus_ops.hold, of a block; NULL: blocks stay. */
+	void (*hold)(struct vtu_bus *vb, struct vtu_block *block, bool on);
 	/* Offset of a register in vtu_block.regs, or -1. */
 	int (*reg_offset)(uint32_t reg);
 	bool words;		/* registers have 32 bits */

@@ -3,21 +3,39 @@
 
 #include "../../core/hwt_core.h"
 
+/* What a sink's buffer has beside its thread's own save area; its lock. */
+struct cs_sink {
+	uint64_t base;	  /* the ETR's address of the buffer */
+	uint64_t freed;	  /* position that the FIFO begins at */
+	uint64_t used[2]; /* trace IDs, a bit each */
+	uint32_t sources; /* that are on */
+	int unit;	  /* whose ETR it is, while there are */
+};
+
 /* Save area: what the unit must find again at the next switch-in. */
 struct cs_save {
 	struct cs_config config;
 	bool configured; /* else: the default, once the unit is known */
-	uint64_t base;	 /* the sink's address of the buffer */
-	uint64_t freed;	 /* position that the FIFO begins at */
 	bool on;	 /* the unit runs this buffer now */
 	bool stuck;	 /* a component did not follow: said once */
+	struct cs_sink sink;
 };
 
+static struct cs_sink *sink_of(const struct hwt_buffer *b)
+{
+	struct cs_save *s = b->sink->priv;
+
+	return &s->sink;
+}
+
+/* `unit` as one that feeds b's sink. */
 static struct cs_unit unit_of(const struct hwt_buffer *b, int unit)
 {
 	const struct cs_backend *cb = HWT_CONTAINER_OF(b->backend, struct cs_backend, be);
+	const struct cs_sink *k = sink_of(b);
 
-	return (struct cs_unit){b->backend->bus, cb->path, unit};
+	return (struct cs_unit){b->backend->bus, cb->path, unit,
+				k->sources ? k->unit : unit};
 }
 
 static uint64_t unit_page(const struct hwt_buffer *b, uint64_t n)
@@ -48,9 +66,11 @@ static int cs_buffer_init(struct hwt_buffer *b)
 		return -ENOMEM;
 	hwt_memset(s, 0, sizeof(*s));
 	b->priv = s;
+	if (b->sink != b)
+		return 0;
 	if (!contiguous(b))
 		return -ENOMEM;
-	s->base = unit_page(b, 0);
+	s->sink.base = unit_page(b, 0);
 	return 0;
 }
 
@@ -58,6 +78,36 @@ static void cs_buffer_fini(struct hwt_buffer *b)
 {
 	hwt_free(b->priv);
 	b->priv = NULL;
+}
+
+/* The first one is what a source has that shares its sink with none. */
+static int cs_source_get(struct hwt_buffer *sink)
+{
+	struct cs_sink *k = sink_of(sink);
+	hwt_irqflags_t flags;
+	uint32_t id, i;
+	int found = -EAGAIN;
+
+	hwt_spin_lock(&sink->lock, flags);
+	for (i = 0; i < CS_ID_LAST && found < 0; i++) {
+		id = CS_ID_FIRST + (CORESIGHT_TRACE_ID - CS_ID_FIRST + i) % CS_ID_LAST;
+		if (k->used[id / 64] & 1ull << id % 64)
+			continue;
+		k->used[id / 64] |= 1ull << id % 64;
+		found = (int)id;
+	}
+	hwt_spin_unlock(&sink->lock, flags);
+	return found;
+}
+
+static void cs_source_put(struct hwt_buffer *sink, int source)
+{
+	struct cs_sink *k = sink_of(sink);
+	hwt_irqflags_t flags;
+
+	hwt_spin_lock(&sink->lock, flags);
+	k->used[source / 64] &= ~(1ull << source % 64);
+	hwt_spin_unlock(&sink->lock, flags);
 }
 
 static void cs_set_config(struct hwt_buffer *b, const void *config)
@@ -68,48 +118,49 @@ static void cs_set_config(struct hwt_buffer *b, const void *config)
 	s->configured = true;
 }
 
-/* Moves head to where the unit is; a ring forgets its oldest bytes. */
-static bool look(struct hwt_buffer *b, const struct cs_unit *u)
-{
-	struct cs_save *s = b->priv;
-	uint64_t head = s->freed + cs_path_level(u);
-	bool moved = head != b->head;
+/* ---- of a sink; its lock is held ---- */
 
-	b->head = head;
-	if (b->head - b->tail > b->bufsize)
-		b->tail = b->head - b->bufsize;
+/* Moves head to where the ETR is; a ring forgets its oldest bytes. */
+static bool look(struct hwt_buffer *sink, const struct cs_unit *u)
+{
+	uint64_t head = sink_of(sink)->freed + cs_path_level(u);
+	bool moved = head != sink->head;
+
+	sink->head = head;
+	if (sink->head - sink->tail > sink->bufsize)
+		sink->tail = sink->head - sink->bufsize;
 	return moved;
 }
 
-static uint64_t room(const struct hwt_buffer *b)
+static uint64_t room(const struct hwt_buffer *sink)
 {
-	const struct cs_save *s = b->priv;
-
-	return b->bufsize - (b->head - s->freed);
+	return sink->bufsize - (sink->head - sink_of(sink)->freed);
 }
 
 /* What may be written over: what was read, in whole frames; of a ring everything. */
-static uint64_t free_up_to(const struct hwt_buffer *b)
+static uint64_t free_up_to(const struct hwt_buffer *sink)
 {
-	return b->ring ? b->head : b->tail - b->tail % CS_FRAME;
+	return sink->ring ? sink->head : sink->tail - sink->tail % CS_FRAME;
 }
 
-static void give_back(struct hwt_buffer *b, const struct cs_unit *u)
+static void give_back(struct hwt_buffer *sink, const struct cs_unit *u)
 {
-	struct cs_save *s = b->priv;
-	uint64_t to = free_up_to(b);
+	struct cs_sink *k = sink_of(sink);
+	uint64_t to = free_up_to(sink);
 
-	if (to <= s->freed)
+	if (to <= k->freed)
 		return;
-	cs_path_free(u, to - s->freed);
-	s->freed = to;
+	cs_path_free(u, to - k->freed);
+	k->freed = to;
 }
 
 /* More than at the watermark: else it would not interrupt again. */
-static bool has_room(const struct hwt_buffer *b)
+static bool has_room(const struct hwt_buffer *sink)
 {
-	return b->head - free_up_to(b) < b->bufsize / 2;
+	return sink->head - free_up_to(sink) < sink->bufsize / 2;
 }
+
+/* ---- of a source; its sink's lock is held ---- */
 
 static void warn_stuck(struct hwt_buffer *b)
 {
@@ -120,16 +171,27 @@ static void warn_stuck(struct hwt_buffer *b)
 	s->stuck = true;
 }
 
+/* Others feed the ETR of that unit: it stays, or may go. */
+static void hold(const struct cs_unit *u, bool on)
+{
+	if (u->path->route && u->bus->ops->hold)
+		u->bus->ops->hold(u->bus, u->etr, on);
+}
+
 static bool quiesce(struct hwt_buffer *b, const struct cs_unit *u)
 {
+	struct cs_sink *k = sink_of(b);
 	struct cs_save *s = b->priv;
-	bool moved;
+	bool last = k->sources == 1, moved;
 
-	if (!cs_path_stop(u))
+	if (!cs_path_stop(u, last))
 		warn_stuck(b);
-	moved = look(b, u);
-	u->bus->ops->write(u->bus, u->unit, u->path->etr + TMC_CTL, 0);
-	(u->bus->ops->barrier)(u->bus, u->unit, HWT_BARRIER_DATA);
+	moved = look(b->sink, u);
+	if (last) {
+		cs_path_close(u);
+		hold(u, false);
+	}
+	k->sources--;
 	s->on = false;
 	return moved;
 }
@@ -139,84 +201,105 @@ static bool quiesce(struct hwt_buffer *b, const struct cs_unit *u)
  * also of what a ring had let go already; false: nothing is free, and pointers that
  * are equal would say that everything is.
  */
-static bool place_fifo(struct hwt_buffer *b)
+static bool place_fifo(struct hwt_buffer *sink, const struct cs_unit *u)
 {
-	struct cs_save *s = b->priv;
+	struct cs_sink *k = sink_of(sink);
 
-	s->freed = free_up_to(b);
-	return b->head - s->freed < b->bufsize;
+	if (k->sources)
+		give_back(sink, u);
+	else
+		k->freed = free_up_to(sink);
+	return sink->head - k->freed < sink->bufsize;
 }
 
 static void start(struct hwt_buffer *b, const struct cs_unit *u)
 {
+	struct cs_sink *k = sink_of(b);
 	struct cs_save *s = b->priv;
 	struct cs_window w = {
-		.base = s->base,
+		.base = k->base,
 		.size = b->bufsize,
-		.rrp = s->base + s->freed % b->bufsize,
-		.rwp = s->base + b->head % b->bufsize,
+		.rrp = k->base + k->freed % b->bufsize,
+		.rwp = k->base + b->sink->head % b->bufsize,
 	};
 
 	if (!s->configured)
 		cs_config_default(b->backend, b->thr ? HWT_MODE_THREAD : HWT_MODE_CPU,
 				  &s->config);
-	s->on = cs_path_start(u, &s->config, &w);
-	if (!s->on)
+	s->on = cs_path_start(u, &s->config, k->sources ? NULL : &w,
+			      b->source ? (uint32_t)b->source : CORESIGHT_TRACE_ID);
+	if (!s->on) {
 		warn_stuck(b);
+		return;
+	}
+	if (!k->sources++) {
+		k->unit = u->unit;
+		hold(u, true);
+	}
 }
 
 /* Each stretch begins with a sync point, for the source was off. */
 static void cs_switch_in(struct hwt_buffer *b, int unit, bool fresh)
 {
 	struct cs_save *s = b->priv;
-	struct cs_unit u = unit_of(b, unit);
 	hwt_irqflags_t flags;
+	struct cs_unit u;
 
 	(void)fresh;
-	hwt_spin_lock(&b->lock, flags);
-	if (place_fifo(b))
+	hwt_spin_lock(&b->sink->lock, flags);
+	u = unit_of(b, unit);
+	cs_path_attach(&u);
+	if (place_fifo(b->sink, &u))
 		start(b, &u);
 	if (!s->on)
-		b->gaps++;
-	hwt_spin_unlock(&b->lock, flags);
+		b->sink->gaps++;
+	hwt_spin_unlock(&b->sink->lock, flags);
 }
 
 static int cs_switch_out(struct hwt_buffer *b, int unit)
 {
 	struct cs_save *s = b->priv;
-	struct cs_unit u = unit_of(b, unit);
-	hwt_irqflags_t flags;
 	int result = HWT_IRQ_NONE;
+	hwt_irqflags_t flags;
+	struct cs_unit u;
 
-	hwt_spin_lock(&b->lock, flags);
+	hwt_spin_lock(&b->sink->lock, flags);
+	u = unit_of(b, unit);
 	if (s->on && quiesce(b, &u))
 		result = HWT_IRQ_PROGRESS;
-	if (!has_room(b))
+	if (!has_room(b->sink))
 		result |= HWT_IRQ_FULL;
-	hwt_spin_unlock(&b->lock, flags);
+	hwt_spin_unlock(&b->sink->lock, flags);
 	return result;
 }
 
 static int cs_irq(struct hwt_buffer *b, int unit)
 {
+	struct hwt_buffer *sink = b->sink;
 	struct cs_save *s = b->priv;
-	struct cs_unit u = unit_of(b, unit);
-	hwt_irqflags_t flags;
 	int result = HWT_IRQ_NONE;
+	hwt_irqflags_t flags;
+	struct cs_unit u;
 
-	hwt_spin_lock(&b->lock, flags);
+	hwt_spin_lock(&sink->lock, flags);
+	u = unit_of(b, unit);
 	if (!s->on)
 		goto out;
-	if (look(b, &u))
+	if (look(sink, &u))
 		result = HWT_IRQ_PROGRESS;
-	give_back(b, &u);
-	if (has_room(b) && room(b) > b->bufsize / 2)
+	give_back(sink, &u);
+	if (has_room(sink) && room(sink) > sink->bufsize / 2)
 		goto out;
+	/* The ETM may wait for room itself, and cannot be stopped then. */
+	if (hwt_core_host_ops(b->core)->may_hold) {
+		result |= HWT_IRQ_FULL | HWT_IRQ_HELD;
+		goto out;
+	}
 	if (quiesce(b, &u))
 		result |= HWT_IRQ_PROGRESS;
 	result |= HWT_IRQ_FULL;
 out:
-	hwt_spin_unlock(&b->lock, flags);
+	hwt_spin_unlock(&sink->lock, flags);
 	return result;
 }
 
@@ -225,24 +308,26 @@ static bool cs_room(struct hwt_buffer *b)
 	hwt_irqflags_t flags;
 	bool yes;
 
-	hwt_spin_lock(&b->lock, flags);
-	yes = has_room(b);
-	hwt_spin_unlock(&b->lock, flags);
+	hwt_spin_lock(&b->sink->lock, flags);
+	yes = has_room(b->sink);
+	hwt_spin_unlock(&b->sink->lock, flags);
 	return yes;
 }
 
+/* A sink that others share is looked at for any of them. */
 static int cs_read(struct hwt_buffer *b, int unit, uint64_t *offset, uint64_t *data)
 {
 	struct cs_save *s = b->priv;
-	struct cs_unit u = unit_of(b, unit);
 	hwt_irqflags_t flags;
+	struct cs_unit u;
 
-	hwt_spin_lock(&b->lock, flags);
-	if (s->on && unit >= 0)
-		look(b, &u);
-	*offset = b->head % b->bufsize;
-	*data = b->head;
-	hwt_spin_unlock(&b->lock, flags);
+	hwt_spin_lock(&b->sink->lock, flags);
+	u = unit_of(b, unit);
+	if (b->source ? sink_of(b)->sources : s->on && unit >= 0)
+		look(b->sink, &u);
+	*offset = b->sink->head % b->bufsize;
+	*data = b->sink->head;
+	hwt_spin_unlock(&b->sink->lock, flags);
 	return 0;
 }
 
@@ -260,6 +345,7 @@ static int cs_svc_buf(struct hwt_context *ctx, const void *data, size_t size, in
 	b = hwt_context_buffer(ctx, svc.buf_id);
 	if (!b)
 		return -ENOENT;
+	b = b->sink;
 	hwt_spin_lock(&b->lock, flags);
 	if (svc.tail < b->tail || svc.tail > b->head)
 		err = -EINVAL;
@@ -273,6 +359,8 @@ static int cs_svc_buf(struct hwt_context *ctx, const void *data, size_t size, in
 static const struct hwt_backend_ops cs_ops = {
 	.buffer_init = cs_buffer_init,
 	.buffer_fini = cs_buffer_fini,
+	.source_get = cs_source_get,
+	.source_put = cs_source_put,
 	.config_check = cs_config_check,
 	.config_size = sizeof(struct coresight_config),
 	.ranges = cs_config_ranges,
@@ -296,7 +384,7 @@ void cs_backend_init(struct cs_backend *cb, struct hwt_bus *bus,
 	be->name = "coresight";
 	be->ops = &cs_ops;
 	be->bus = bus;
-	be->scope = HWT_SCOPE_THREAD;
+	be->scope = path->route ? HWT_SCOPE_CONTEXT : HWT_SCOPE_THREAD;
 	be->modes = 1u << HWT_MODE_THREAD | 1u << HWT_MODE_CPU;
 	be->flags = HWT_QUERY_RING;
 	be->pages = HWT_PAGES_CONTIGUOUS;

@@ -17,6 +17,10 @@
  * oldest bytes are overwritten and none is missed in counting.  Full mode: where
  * the reader has left less than half free, the unit stops, or its CPU is held,
  * until there is room.
+ *
+ * Where the path says so, one ETR takes the trace of all threads of a context: each
+ * has a trace ID of its own, the ETR is programmed with the first one that is
+ * switched in, at that one's unit, and stopped with the last one.
  */
 #ifndef BACKENDS_CS_BACKEND_H
 #define BACKENDS_CS_BACKEND_H
@@ -32,6 +36,11 @@
  */
 struct cs_path {
 	uint32_t etm, funnel, etr;
+	/*
+	 * Not 0: units can share an ETR.  A register that takes the number of the unit
+	 * whose funnel and ETR this unit's ETM feeds, and its writes to those go to.
+	 */
+	uint32_t route;
 };
 
 /* A configuration that passed cs_config_check: registers as they are written. */
@@ -55,23 +64,29 @@ struct cs_unit { /* what the functions below are about */
 	struct hwt_bus *bus;
 	const struct cs_path *path;
 	int unit;
+	int etr; /* the unit at which funnel and ETR are read */
 };
 
 struct cs_window { /* the ETR's memory: bus addresses */
 	uint64_t base, size, rrp, rwp;
 };
 
+/* The unit, which is off, reaches its sink from now on; before all else. */
+void cs_path_attach(const struct cs_unit *u);
 /*
- * Sink first, then what leads to it, the source last.  false: a component did not
- * become idle to be set up, or did not begin: all is off.
+ * Sink first (w NULL: others feed it already), then what leads to it, the source last,
+ * with this trace ID.  false: a component did not become idle to be set up, or did not
+ * begin: all that was to be started is off.
  */
 bool cs_path_start(const struct cs_unit *u, const struct cs_config *c,
-		   const struct cs_window *w);
+		   const struct cs_window *w, uint32_t id);
 /*
- * Source off, what is on its way out, sink off.  false: a component did not become
- * idle (its trace may lack its end).
+ * Source off, what is on its way out; last: the sink stops behind it.  false: a
+ * component did not become idle (its trace may lack its end).
  */
-bool cs_path_stop(const struct cs_unit *u);
+bool cs_path_stop(const struct cs_unit *u, bool last);
+/* The sink off, once it is known where it stopped. */
+void cs_path_close(const struct cs_unit *u);
 /* Bytes in the FIFO between RRP and RWP. */
 uint64_t cs_path_level(const struct cs_unit *u);
 /* Gives n bytes back to the FIFO. */

@@ -242,6 +242,17 @@ void block_doorbell(struct vtu_bus *vb, struct vtu_block *w, uint32_t seq)
 	}
 }
 
+void block_used(struct vtu_bus *vb, struct vtu_block *w, bool on)
+{
+	struct embedded *e = HWT_CONTAINER_OF(vb, struct trace_unit, bus)->embedded;
+	uint32_t unit = (uint32_t)(((char *)w - (char *)e->window - VTU_HEADER_SIZE) /
+				   VTU_BLOCK_SIZE);
+
+	__atomic_add_fetch(&e->blocks[unit].users, on ? 1 : -1, __ATOMIC_SEQ_CST);
+	if (!on)
+		service_kick(e);
+}
+
 void block_free(struct embedded *e, struct block *b)
 {
 	struct vtu_block *w = block_window(e, b);

@@ -52,6 +52,7 @@ struct block {
 	bool		deferred;	/* something waits for its next park */
 	bool		exited;		/* THREAD_EXIT was told to core */
 	int		pins;		/* thread_calls that need it parked */
+	int		users;		/* of what belongs to its unit, without its vCPU */
 	enum hold	hold;		/* written by the service thread */
 	uint64_t	time;		/* of the hook, the unit's clock */
 	int		old_tid;	/* the thread that called execve */
@@ -136,6 +137,8 @@ bool block_release(struct embedded *e, struct block *b);
 /* hwt_host_ops.thread_call's work for a unit. */
 int block_call(struct embedded *e, int unit, void (*fn)(void *arg, int cpu), void *arg);
 void block_doorbell(struct vtu_bus *vb, struct vtu_block *w, uint32_t seq);
+/* hwt_bus_ops.hold: a block that is used is not freed. */
+void block_used(struct vtu_bus *vb, struct vtu_block *w, bool on);
 /* Frees a block of which the vCPU is gone. Caller holds the lock. */
 void block_free(struct embedded *e, struct block *b);
 long futex_wait(uint32_t *word, uint32_t value, int timeout_ms);

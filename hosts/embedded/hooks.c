@@ -167,6 +167,12 @@ static void attach_exec(struct hook *h)
 			at.unit = -1;
 			hwt_hook_thread_exit(e->core, &at, 0);
 		}
+	}
+	/* None is free before all are out: a unit may have used another one's sink. */
+	for (i = 0; i < e->high; i++) {
+		b = &e->blocks[i];
+		if (b == h->b || b->target != h->b->target)
+			continue;
 		pthread_mutex_lock(&e->lock);
 		block_free(e, b);
 		target_unref(e, h->b->target);

@@ -82,6 +82,7 @@ static bool look_at_blocks(struct embedded *e, bool recheck)
 		pthread_mutex_lock(&e->lock);
 		exiting |= b->target->know_status;
 		if (b->exited && !b->pins &&
+		    !__atomic_load_n(&b->users, __ATOMIC_SEQ_CST) &&
 		    __atomic_load_n(&block_window(e, b)->state, __ATOMIC_SEQ_CST) ==
 			    VTU_GONE) {
 			target_unref(e, b->target);

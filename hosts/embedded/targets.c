@@ -89,7 +89,10 @@ static bool has_ended(struct target *t)
 	return true;
 }
 
-/* The blocks of a process that is gone: what their units had written counts. */
+/*
+ * The blocks of a process that is gone: what their units had written counts.  A unit
+ * may have used another one's sink: none is free before all are out.
+ */
 static void end_blocks(struct embedded *e, struct target *t)
 {
 	struct block *b;
@@ -102,6 +105,11 @@ static void end_blocks(struct embedded *e, struct target *t)
 		__atomic_store_n(&b->dead, true, __ATOMIC_RELAXED);
 		if (!b->exited)
 			hwt_hook_switch_out(e->core, b->pid, b->tid, b->unit);
+	}
+	for (i = 0; i < e->high; i++) {
+		b = &e->blocks[i];
+		if (b->target != t)
+			continue;
 		pthread_mutex_lock(&e->lock);
 		while (b->pins)
 			pthread_cond_wait(&e->cond, &e->lock);

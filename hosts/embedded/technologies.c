@@ -17,7 +17,8 @@ static void init_pt(struct trace_unit *u)
 
 static void init_coresight(struct trace_unit *u)
 {
-	static const struct cs_path path = {VTU_CS_ETM, VTU_CS_FUNNEL, VTU_CS_ETR};
+	static const struct cs_path path = {VTU_CS_ETM, VTU_CS_FUNNEL, VTU_CS_ETR,
+					    VTU_CS_ROUTE};
 
 	cs_backend_init(&u->cs, &u->bus.bus, &path);
 }
@@ -58,6 +59,7 @@ int technologies_load(struct embedded *e)
 		u->embedded = e;
 		vtu_bus_init(&u->bus, e->window, table[i].name);
 		u->bus.doorbell = block_doorbell;
+		u->bus.hold = block_used;
 		u->bus.reg_offset = table[i].reg_offset;
 		u->bus.words = table[i].words;
 		u->bus.kind = table[i].kind;

@@ -49,6 +49,11 @@ struct hwt_bus_ops {
 	 * the DRAM file).
 	 */
 	uint64_t (*buf_addr)(struct hwt_bus *bus, uint64_t addr);
+	/*
+	 * Others use what belongs to the unit (an ETR), also when its CPU is gone.  One
+	 * call with on, one without; in any context.  NULL: units stay.
+	 */
+	void (*hold)(struct hwt_bus *bus, int unit, bool on);
 	/* The unit of the CPU that this runs on. */
 	int (*this_cpu)(struct hwt_bus *bus);
 };

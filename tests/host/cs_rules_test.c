@@ -278,7 +278,7 @@ static void check(uint64_t seed, int step)
 
 static void begin(int delay)
 {
-	static const struct cs_path path = {ETM, FUNNEL, ETR};
+	static const struct cs_path path = {.etm = ETM, .funnel = FUNNEL, .etr = ETR};
 	int i;
 
 	memset(&w, 0, sizeof(w));

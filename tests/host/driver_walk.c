@@ -60,7 +60,7 @@ static void interrupt(struct slot *s)
 {
 	int bits = w->be->ops->irq(s->b, s->unit);
 
-	if (bits & HWT_IRQ_FULL)
+	if (bits & HWT_IRQ_FULL && !(bits & HWT_IRQ_HELD))
 		left(s, bits);
 	else
 		w->op_ended(s->b, s->unit, true);

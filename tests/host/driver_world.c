@@ -71,6 +71,7 @@ struct hwt_buffer *driver_world_buffer(struct hwt_backend *be, uint64_t size)
 	struct hwt_buffer *b = calloc(1, sizeof(*b));
 
 	b->core = core;
+	b->sink = b;
 	b->backend = be;
 	b->thr = a_thread;
 	b->bufsize = size;
