@@ -286,6 +286,7 @@ static int copy_params(struct perfdata_writer *w, const struct perfdata_params *
 		w->coresight = *p->coresight;
 	w->time_hz = p->time_hz ? p->time_hz : 1000000000;
 	w->per_cpu = p->per_cpu;
+	w->shared = p->shared;
 	w->build_id = p->build_id;
 	w->build_id_ctx = p->build_id_ctx;
 	w->whole_packets = p->whole_packets;

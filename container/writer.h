@@ -57,7 +57,7 @@ struct perfdata_writer {
 	char		*backend, *host;
 	uint64_t	rtit_ctl, time_hz;
 	uint32_t	caps[32], ncaps;
-	bool		per_cpu;
+	bool		per_cpu, shared;
 	int		(*build_id)(void *ctx, const char *path, uint8_t *out,
 				    size_t max);
 	void		*build_id_ctx;
@@ -83,7 +83,8 @@ struct pdw_tech {
 	const char	*cpu, *cpuid;	/* of the embedded host's virtual unit */
 	/* Not 0: pieces of trace end at multiples of it instead of before sync points. */
 	uint32_t	align;
-	uint32_t	piece;		/* and have so many bytes, but the last one */
+	/* And have so many bytes, but the last one; where threads share a buffer. */
+	uint32_t	piece, shared_piece;
 	/* Ends each piece, and is no trace: ntail bytes, at most PERF_PADDING_MAX. */
 	const uint8_t	*tail;
 	uint32_t	ntail;

@@ -2,8 +2,8 @@
 /*
  * What perf.data says of a CoreSight trace: the cs_etm PMU's event
  * (/sys/bus/event_source/devices/cs_etm/format) and its AUXTRACE_INFO, version 1.
- * Each stream is an ETR's frames with one source, always the same trace ID: one
- * CPU's metadata stand for all.
+ * Each stream is an ETR's frames: with one source, always of the same trace ID, or of
+ * whatever threads there are, each with an ID of its own.  Their units are all alike.
  */
 #include "writer.h"
 
@@ -15,7 +15,8 @@
  * and large ones, so that little of a long trace is missing in perf, and of a short
  * one nothing.
  */
-#define PIECE (1u << 20)
+#define PIECE		(1u << 20)
+#define SHARED_PIECE	(8u << 20)
 
 /* A frame of ID 0 (IHI 0029 D4.2.4): perf leaves out one that nothing follows. */
 static const uint8_t no_trace[FRAME] = {1};
@@ -44,27 +45,39 @@ static void put_attr(const struct perfdata_writer *w, struct perf_event_attr *at
 			attr->config |= bits[i].config;
 }
 
+/* A trace unit, which perf thinks is a CPU's. */
+static void put_unit(struct perfdata_writer *w, uint32_t number, uint32_t trace_id)
+{
+	const uint64_t cpu[CS_CPU_COUNT] = {
+		[CS_CPU_MAGIC] = CS_MAGIC_ETM4,
+		[CS_CPU_NUMBER] = number,
+		[CS_CPU_NPARAMS] = CS_CPU_COUNT - CS_CPU_CONFIGR,
+		[CS_CPU_CONFIGR] = CONFIGR_RES1 | w->coresight.configr,
+		[CS_CPU_TRACEIDR] = trace_id,
+		[CS_CPU_IDR0] = idr(w, 0),
+		[CS_CPU_IDR1] = idr(w, 1),
+		[CS_CPU_IDR2] = idr(w, 2),
+		[CS_CPU_IDR8] = idr(w, 8),
+		[CS_CPU_AUTHSTATUS] = NONSECURE_TRACE,
+	};
+
+	pdw_put(w, cpu, sizeof(cpu));
+}
+
 static void put_info(struct perfdata_writer *w)
 {
 	const uint32_t type[2] = {PERF_AUXTRACE_CS_ETM, 0};
-	uint64_t priv[CS_PRIV_COUNT + CS_CPU_COUNT] = {
+	uint32_t n = w->shared ? CORESIGHT_TRACE_ID_LAST : 1, i;
+	const uint64_t priv[CS_PRIV_COUNT] = {
 		[CS_PRIV_VERSION] = 1,
-		[CS_PRIV_PMU_CPUS] = (uint64_t)PDW_PMU_TYPE << 32 | 1,
+		[CS_PRIV_PMU_CPUS] = (uint64_t)PDW_PMU_TYPE << 32 | n,
 	};
-	uint64_t *cpu = priv + CS_PRIV_COUNT;
 	size_t start = pdw_begin(w, PERF_USER_AUXTRACE_INFO, 0);
 
-	cpu[CS_CPU_MAGIC] = CS_MAGIC_ETM4;
-	cpu[CS_CPU_NPARAMS] = CS_CPU_COUNT - CS_CPU_CONFIGR;
-	cpu[CS_CPU_CONFIGR] = CONFIGR_RES1 | w->coresight.configr;
-	cpu[CS_CPU_TRACEIDR] = CORESIGHT_TRACE_ID;
-	cpu[CS_CPU_IDR0] = idr(w, 0);
-	cpu[CS_CPU_IDR1] = idr(w, 1);
-	cpu[CS_CPU_IDR2] = idr(w, 2);
-	cpu[CS_CPU_IDR8] = idr(w, 8);
-	cpu[CS_CPU_AUTHSTATUS] = NONSECURE_TRACE;
 	pdw_put(w, type, sizeof(type));
 	pdw_put(w, priv, sizeof(priv));
+	for (i = 0; i < n; i++)
+		put_unit(w, i, w->shared ? i + 1 : CORESIGHT_TRACE_ID);
 	pdw_end(w, start);
 }
 
@@ -78,6 +91,7 @@ const struct pdw_tech pdw_coresight = {
 	.cpuid = "0x00000000000f0000",
 	.align = FRAME,
 	.piece = PIECE,
+	.shared_piece = SHARED_PIECE,
 	.tail = no_trace,
 	.ntail = sizeof(no_trace),
 	.attr = put_attr,

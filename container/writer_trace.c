@@ -177,7 +177,7 @@ static int append_aligned(struct perfdata_writer *w, struct pdw_stream *s,
 	size_t cut = end > s->next ? (size_t)(end - s->next) : 0;
 	int err;
 
-	if (s->nkept + cut < w->tech->piece)
+	if (s->nkept + cut < (w->shared ? w->tech->shared_piece : w->tech->piece))
 		cut = 0;
 	err = cut ? put_trace(w, s, bytes, cut) : 0;
 

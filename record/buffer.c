@@ -65,6 +65,18 @@ static void buffer_free(struct buffer *b)
 	free(b);
 }
 
+/* Does the trace of b's thread go to another one's buffer?  -errno. */
+static int goes_elsewhere(const struct buffer *b)
+{
+	int id = (int)b->tid, err;
+	struct hwt_bufptr_get get = { .ident = &id };
+
+	if (b->ctx->r->query.scope != HWT_SCOPE_CONTEXT)
+		return 0;
+	err = hwt_dev_ioctl(b->dev, HWT_IOC_BUFPTR_GET, &get);
+	return err ? err : id != (int)b->tid;
+}
+
 int buffer_open(struct context *ctx, uint32_t tid)
 {
 	struct buffer *b;
@@ -81,6 +93,14 @@ int buffer_open(struct context *ctx, uint32_t tid)
 	b->tid = tid;
 	snprintf(name, sizeof(name), "/dev/hwt_%d_%u", ctx->ident, tid);
 	err = hwt_dev_open(ctx->r->opt->host, name, &b->dev);
+	if (!err)
+		err = goes_elsewhere(b);
+	if (err > 0) {
+		buffer_free(b);
+		sink_thread(&ctx->r->sink, tid);
+		ctx->r->result->threads++;
+		return 0;
+	}
 	if (!err)
 		err = hwt_dev_mmap(b->dev, ctx->r->bufsize, 0, &map);
 	b->map = map;

@@ -91,8 +91,11 @@ static int on_thread_exit(struct context *ctx, const struct hwt_rec *rec)
 
 	if (!b)
 		return 0;
-	/* The first thread's may go on: an exec by another thread takes it over. */
-	if (rec->tid == ctx->pid)
+	/*
+	 * The first thread's may go on: an exec by another thread takes it over.  Others
+	 * write to one that is shared.
+	 */
+	if (rec->tid == ctx->pid || ctx->r->query.scope == HWT_SCOPE_CONTEXT)
 		return buffer_save(b, rec->position);
 	return buffer_finish(b, rec->position);
 }

@@ -154,7 +154,7 @@ void target_let_run(struct recorder *r);
 int existing_maps(struct context *ctx, const struct hwt_rec *like);
 int existing_thread(struct context *ctx, const struct hwt_rec *like, uint32_t tid);
 
-/* buffer.c: opens and maps the node of a thread. -errno. */
+/* buffer.c: opens and maps the node of a thread, unless another one's is its. -errno. */
 int buffer_open(struct context *ctx, uint32_t tid);
 struct buffer *buffer_find(struct context *ctx, uint32_t tid);
 /* Where the unit stands now. -errno. */

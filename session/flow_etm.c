@@ -13,6 +13,7 @@ static void *flow_new(struct hwt_stream *st, trace_code_fn code, void *code_ctx)
 	const struct etm_decoder_config config = {
 		.source = st->etm,
 		.formatted = st->formatted,
+		.offset = st->begin,
 		.code = code,
 		.code_ctx = code_ctx,
 	};

@@ -182,6 +182,69 @@ static int split(struct hwt_stream *st)
 	return ret;
 }
 
+/* Of chunks[0..n) what lies from st->begin to its end, into the stream. */
+static void clip(struct hwt_stream *st, const struct stream_chunk *chunks, size_t n)
+{
+	uint64_t next = st->begin, end = st->end ? st->end : UINT64_MAX, last;
+	struct stream_chunk c;
+	size_t i;
+
+	st->nchunks = 0;
+	st->info.bytes = st->info.lost = 0;
+	for (i = 0; i < n; i++) {
+		c = chunks[i];
+		last = c.position + c.size < end ? c.position + c.size : end;
+		if (last <= next || c.position >= end)
+			continue;
+		if (c.position < next) {
+			c.data_offset += next - c.position;
+			c.position = next;
+		}
+		c.size = last - c.position;
+		st->info.lost += c.position - next;
+		st->info.bytes += c.size;
+		next = last;
+		st->chunks[st->nchunks++] = c;
+	}
+	st->dump_position = st->begin;
+}
+
+/* A thread whose trace is in a buffer with that of others. */
+static int share(struct hwt_stream *st)
+{
+	struct hwt_stream *sink = st->sink;
+
+	st->etm = st->session->etm[0].source;
+	st->etm.traceidr = st->source;
+	st->formatted = true;
+	if (sink == st)
+		return 0;
+	free(st->chunks);
+	if (copy_array((void **)&st->chunks, sink->chunks, sink->nchunks,
+		       sizeof(*st->chunks)))
+		return -ENOMEM;
+	st->chunks_room = sink->nchunks;
+	st->info.gaps = sink->info.gaps;
+	clip(st, sink->chunks, sink->nchunks);
+	return 0;
+}
+
+static int index_shared(struct hwt_session *s)
+{
+	size_t i;
+	int ret = 0;
+
+	for (i = 0; i < s->nstreams && !ret; i++)
+		if (s->streams[i]->sink)
+			ret = share(s->streams[i]);
+	/* What the others have was copied. */
+	for (i = 0; i < s->nstreams && !ret; i++)
+		if (s->streams[i]->sink == s->streams[i])
+			clip(s->streams[i], s->streams[i]->chunks,
+			     s->streams[i]->nchunks);
+	return ret;
+}
+
 int index_etm(struct hwt_session *s)
 {
 	size_t i, n = s->nstreams;
@@ -191,6 +254,7 @@ int index_etm(struct hwt_session *s)
 		return -EBADMSG;
 	/* Those that are added are done. */
 	for (i = 0; i < n && !ret; i++)
-		ret = s->streams[i]->nchunks ? split(s->streams[i]) : 0;
-	return ret;
+		if (s->streams[i]->nchunks && !s->streams[i]->sink)
+			ret = split(s->streams[i]);
+	return ret ? ret : index_shared(s);
 }

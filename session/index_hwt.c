@@ -181,8 +181,10 @@ static int on_thread_exit(struct hwt_session *s, const struct hwt_rec *rec)
 	if (!t)
 		return -EINVAL;
 	st = idmap_get(&s->tids, t->tid);
-	if (st)
+	if (st) {
 		st->info.exited = true;
+		st->end = rec->position;
+	}
 	return 0;
 }
 
@@ -261,6 +263,26 @@ static int on_buffer(struct hwt_session *s, const struct hwt_rec *rec)
 	return 0;
 }
 
+static int on_source(struct hwt_session *s, const struct hwt_rec *rec)
+{
+	const struct hwt_rec_source *from = payload(rec, sizeof(*from));
+	struct hwt_stream *st;
+
+	if (!from)
+		return -EINVAL;
+	st = thread_of(s, rec->pid, rec->tid);
+	if (!st)
+		return -ENOMEM;
+	/* An exec by another thread: the leader's stream goes on. */
+	st->end = 0;
+	if (st->sink && st->source == from->source)
+		return 0;
+	st->sink = idmap_get(&s->tids, from->buf_id);
+	st->source = from->source;
+	st->begin = rec->position;
+	return st->sink ? 0 : -EINVAL;
+}
+
 static int on_lost(struct hwt_session *s, const struct hwt_rec *rec)
 {
 	const struct hwt_rec_lost *l = payload(rec, sizeof(*l));
@@ -298,6 +320,8 @@ static int act(struct hwt_session *s, const struct hwt_rec *rec, const uint8_t *
 		return on_exit(s, rec);
 	case HWT_REC_BUFFER:
 		return on_buffer(s, rec);
+	case HWT_REC_SOURCE:
+		return on_source(s, rec);
 	case HWT_REC_LOST:
 		return on_lost(s, rec);
 	default:

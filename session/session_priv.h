@@ -88,6 +88,10 @@ struct hwt_stream {
 	struct etm_source etm;		/* CoreSight: whose trace it is */
 	bool		formatted;	/* in frames, with that of others */
 	bool		bare;		/* its buffer is without frames (TRBE) */
+	/* Ours, shared buffers: in whose, from where to where, under which trace ID. */
+	struct hwt_stream *sink;
+	uint64_t	begin, end;	/* end 0: the sink's */
+	uint32_t	source;
 
 	/* Decoding; NULL decoder: not begun. */
 	void		*decoder;	/* of the session's flow */

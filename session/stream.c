@@ -28,7 +28,8 @@ int stream_start(struct hwt_stream *st)
 	}
 	if (!st->buffer)
 		return -ENOMEM;
-	st->position = st->done = 0;
+	st->position = st->begin;
+	st->done = 0;
 	st->chunk = st->next_switch = st->next_cpu = 0;
 	st->finished = false;
 	st->programs = 0;
@@ -76,7 +77,7 @@ int hwt_stream_rewind(struct hwt_stream *st)
 {
 	hwt_stream_close(st);
 	st->dump_chunk = 0;
-	st->dump_position = 0;
+	st->dump_position = st->begin;
 	return st->session->samples ? 0 : begin(st);
 }
 

@@ -11,8 +11,12 @@
 #define CORESIGHT_CONFIG_VERSION	1
 #define CORESIGHT_MAX_RANGES		8
 
-/* The trace ID of a buffer's one source, in the formatter's frames. */
+/*
+ * The trace ID of a buffer's one source, in the formatter's frames.  Where threads
+ * share a buffer (HWT_SCOPE_CONTEXT) a SOURCE record tells each one's, 1 to the last.
+ */
 #define CORESIGHT_TRACE_ID		0x10
+#define CORESIGHT_TRACE_ID_LAST		0x6f
 
 /* Bits of TRCCONFIGR (Arm IHI 0064, 7.3.5) that a client may set. */
 #define CORESIGHT_BB	(1u << 3)	/* branch broadcasting: every branch's target */

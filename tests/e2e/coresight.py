@@ -45,6 +45,8 @@ def cases(guests):
         "threads-static": ([guest("threads-static")], [], 0, 25, True),
         "many-threads": ([guest("threads"), "150"], [], 0, 151, True),
         # Handlers return by code that the emulator brings.
+        # More than there are trace IDs: a second sink.
+        "threads-at-once": ([guest("threads"), "150", "at-once"], [], 0, 151, True),
         "signals": ([guest("signals")], [], 0, 1, False),
         "signals-static": ([guest("signals-static")], [], 0, 1, False),
         "dlopen": ([guest("dlopen"), *libraries], [], 0, 1, True),

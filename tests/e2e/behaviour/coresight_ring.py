@@ -21,7 +21,8 @@ CASES = {
     "no return stack": ("16K", ["--no-retcomp"], "exceptions"),
     "cycles": ("16K", ["--cyc=4"], "exceptions"),
     "no time": ("16K", ["--no-tsc"], "exceptions"),
-    "threads": ("4K", ["--psb", "0"], "threads-static"),
+    # One ring for all: of those that ended long ago nothing may be left.
+    "threads": ("64K", ["--psb", "0"], "threads-static"),
 }
 
 
@@ -39,18 +40,20 @@ def check_thread(checks, name, thread):
     what = f"{name}: thread"
     whole = logged("log", tid)
     ours, _, errors = by_hwt(HWT, "hwt.data", "--tid", tid)
-    checks.that(f"{what}: the end of what was executed", ours and whole.endswith(ours),
+    checks.that(f"{what}: the end of what was executed", whole.endswith(ours),
                 len(ours), len(whole), errors)
     begin, syncs = packets(tid)
-    checks.equal(f"{what}: lost is what precedes", thread["lost_bytes"], begin)
     if not thread["lost_bytes"]:
-        checks.equal(f"{what}: all of it", len(ours), len(whole))
+        checks.equal(f"{what}: all of it", len(ours), len(whole) if thread["bytes"] else 0)
         return False
-    checks.that(f"{what}: it has sync points", syncs)
+    if not syncs:
+        checks.that(f"{what}: what is left has no sync point", not ours, len(ours))
+        return False
     summary = thread["summary"]
     checks.that(f"{what}: missing up to the oldest sync point",
-                begin <= syncs[0] and summary["missing_bytes"] >= thread["lost_bytes"] and
-                summary["missing_bytes"] <= syncs[0], begin, syncs[:2], summary)
+                begin <= syncs[0] and
+                thread["lost_bytes"] <= summary["missing_bytes"] <= syncs[0],
+                begin, syncs[:2], summary)
     listed = run([HWT, "script", "--insns", "-F", "offset,event", "-i", "hwt.data",
                   "--tid", tid])
     at = int(re.search(r"^ *([0-9a-f]+) +insn", listed.stdout, re.M)[1], 16)
@@ -69,7 +72,7 @@ def check_case(checks, name):
     info = run([HWT, "info", "-i", "hwt.data", "--json"])
     checks.equal(f"{name}: loss is said", info.returncode, 3)
     told = json.loads(info.stdout)
-    lost = sum(t["lost_bytes"] for t in told["threads"])
+    lost = max(t["lost_bytes"] for t in told["threads"])
     said = re.search(r"([0-9.]+ (?:Ki|Mi)?B) lost", done.stderr)
     checks.that(f"{name}: the recorder says the same",
                 said and abs(in_bytes(said[1]) - lost) < 0.06 * lost, done.stderr, lost)

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Nine threads that contend for a lock and allocate; or many, one after another. */
+/*
+ * Nine threads that contend for a lock and allocate; or N, one after another; or N at
+ * once (a second argument).
+ */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -55,11 +58,36 @@ static int many(int n)
 	return 0;
 }
 
+static void *wait_for_all(void *arg)
+{
+	pthread_barrier_wait(&barrier);
+	return arg;
+}
+
+/* All of them live at once. */
+static int together(int n)
+{
+	pthread_t *t = calloc((size_t)n, sizeof(*t));
+	int i;
+
+	pthread_barrier_init(&barrier, NULL, (unsigned int)n + 1);
+	for (i = 0; i < n; i++)
+		if (pthread_create(&t[i], NULL, wait_for_all, NULL))
+			return 1;
+	pthread_barrier_wait(&barrier);
+	for (i = 0; i < n; i++)
+		pthread_join(t[i], NULL);
+	free(t);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	pthread_t t[THREADS];
 	unsigned long i, round;
 
+	if (argc > 2)
+		return together(atoi(argv[1]));
 	if (argc > 1)
 		return many(atoi(argv[1]));
 
