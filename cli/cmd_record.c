@@ -285,7 +285,7 @@ static int record_target(const struct record_values *v, struct hwt_host *host,
 	cpu_set_t cpus;
 	int err, status;
 
-	if (sampling_config(&v->sampling, v->tsc, &options.spe))
+	if (sampling_config(&v->sampling, v->tsc, v->kernel, &options.spe))
 		return EXIT_RECORD_FAILED;
 	if (host_filters(&v->images, &v->functions, "-C", v->cpus, filters, &options.nfilters))
 		return EXIT_RECORD_FAILED;

@@ -32,11 +32,13 @@ static int parse_types(const char *list, uint64_t *fcr)
 	}
 }
 
-int sampling_config(const struct sampling_values *v, bool time, struct arm_spe_config2 *out)
+int sampling_config(const struct sampling_values *v, bool time, bool kernel,
+		    struct arm_spe_config2 *out)
 {
 	*out = (struct arm_spe_config2){
 		.first = { v->interval ? (uint32_t)v->interval : DEFAULT_INTERVAL,
-			   ARM_SPE_USER_ONLY, ARM_SPE_CTX_PID },
+			   kernel ? ARM_SPE_KERNEL_ONLY : ARM_SPE_USER_ONLY,
+			   ARM_SPE_CTX_PID },
 		.flags = (v->jitter ? 0 : ARM_SPE_NO_JITTER) | (time ? 0 : ARM_SPE_NO_TIME),
 		.pmsevfr = v->events, .pmsnevfr = v->no_events, .pmslatfr = v->latency,
 	};

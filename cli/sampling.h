@@ -34,6 +34,7 @@ struct sampling_values {
 	  .help = "spe: only samples that took at least N cycles", .max = 4095 }
 
 /* EXIT_OK, or EXIT_FAILED with a message. */
-int sampling_config(const struct sampling_values *v, bool time, struct arm_spe_config2 *out);
+int sampling_config(const struct sampling_values *v, bool time, bool kernel,
+		    struct arm_spe_config2 *out);
 
 #endif
