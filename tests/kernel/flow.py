@@ -3,9 +3,10 @@
 """Exact flow on the kernel host: what hwt records in a machine decodes to what the
 machine's CPUs executed, thread by thread, or CPU by CPU; and so does what it lists.
 
-usage: flow.py BUILD HWT FLOW_CHECK PROGRAMS CASE
+usage: flow.py BUILD ARCH HWT FLOW_CHECK PROGRAMS CASE
 """
 import array
+import json
 import os
 import pathlib
 import shutil
@@ -15,6 +16,8 @@ import tempfile
 
 import vm
 
+# libipt reads Processor Trace.
+IPT = ["--ipt", "--ipt-blocks"] if sys.argv[2] == "x86_64" else []
 LOAD = """
 insmod /lib/modules/hwt.ko
 insmod /lib/modules/hwt_vtu.ko
@@ -84,7 +87,7 @@ def same_flow(more_options=None):
     """The recording decodes to what flow_check finds in the log."""
     def check(tool, out, programs):
         options = more_options(out, programs) if more_options else []
-        command = [tool, "--machine", str(out / "log"), "--ipt", "--ipt-blocks",
+        command = [tool, "--machine", str(out / "log"), *IPT,
                    *(part for option in options for part in option.split("=", 1)),
                    str(out / "hwt.data")]
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
@@ -119,6 +122,36 @@ def same_listing(_, out, __):
     return at == len(log) and calls == CALLS / 2
 
 
+def pairs(log):
+    words = array.array("Q", log.read_bytes()[4096:])
+    return set(zip(words[::2], words[1::2]))
+
+
+def same_samples(level):
+    """The CPUs executed what was sampled, at this level, and accessed it there."""
+    def check(hwt, out, _):
+        cpus = (out / "log").glob("log.cpu*")
+        executed_at = set().union(*(array.array("Q", p.read_bytes()[4096:]) for p in cpus))
+        accessed = set().union(*map(pairs, (out / "log").glob("mem.cpu*")))
+        listed = vm.run([hwt, "script", "--json", "-i", str(out / "hwt.data")]).stdout
+        lines = [json.loads(line) for line in listed.splitlines()]
+        summary, samples = lines[-1]["summary"], lines[:-1]
+        at = [int(s["at"]["ip"], 16) for s in samples]
+        where = [(a, int(s["address"], 16)) for a, s in zip(at, samples) if "address" in s]
+        wrong = {
+            "level": [s for s in samples if s["level"] != level],
+            "executed": [hex(a) for a in at if a not in executed_at],
+            "accessed": [p for p in where if p not in accessed],
+        }
+        print(f"{len(samples)} samples, {len(where)} of accesses; {summary['verdict']}")
+        for what, which in wrong.items():
+            if which:
+                print(f"{what}: {len(which)} of them not so, as {which[:3]}")
+        return len(where) > 10 and summary["verdict"] == "complete" and \
+            not any(wrong.values())
+    return check
+
+
 # name: the script, where FLOW and FIRST are programs; the check
 CASES = {
     "threads": (BESIDE + record("--", "FLOW threads"), same_flow()),
@@ -138,14 +171,31 @@ CASES = {
                 f"FLOW files {CALLS}\n", same_listing),
 }
 
+SAMPLE = "-c spe --interval 256"
+# The same on AArch64; cases of SPE by name.
+CASES_A64 = {
+    **{name: CASES[name] for name in ("threads", "attach", "fork")},
+    "cpus": (record("-C 0-1 --kernel -b 4M --", f"FLOW files {CALLS}"), same_flow()),
+    "spe": (record(f"{SAMPLE} --", "FLOW threads"), same_samples(0)),
+    "spe cpus": (record(f"{SAMPLE} -C 0-1 --kernel --", f"FLOW files {CALLS}"),
+                 same_samples(1)),
+}
 
-def test(build, hwt, tool, folder, name):
-    script, check = CASES[name]
-    machine = vm.Guest(build)
-    machine.need_unit()
+
+def test(build, arch, hwt, tool, folder, name):
+    script, check = (CASES if arch == "x86_64" else CASES_A64)[name]
+    machine = vm.Guest(build, arch)
+    if arch == "x86_64":
+        machine.need_unit()
+        machine.add(hwt)
+    else:
+        machine.need_unit("spe" if name.startswith("spe") else "coresight")
+        machine.add(vm.cross_hwt(machine))
+    if name.startswith("spe"):
+        tool = hwt
     machine.log = True
-    machine.add(hwt)
-    programs = {n: os.path.abspath(f"{folder}/{n.lower()}") for n in ("FLOW", "FIRST")}
+    programs = {n: os.path.abspath(f"{folder}/{n.lower()}") for n in ("FLOW", "FIRST")
+                if os.path.exists(f"{folder}/{n.lower()}")}
     for word, program in programs.items():
         # Where it is on this machine, too: decoding looks there.
         machine.add(program, program.lstrip("/"))
