@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""The kernel's own code: objects, bytes, patches; CPUs that go and come (objects.c).
+"""One of the programs of cases in a machine that has a unit, and its modules loaded.
 
-usage: objects.py BUILD PROGRAM
+usage: program.py BUILD PROGRAM
 """
+import os
+
 import vm
 
 SCRIPT = """
 insmod /lib/modules/hwt.ko
 insmod /lib/modules/hwt_vtu.ko
-kernel_objects
+{program}
 rmmod hwt_vtu
 rmmod hwt
 """
@@ -18,10 +20,10 @@ rmmod hwt
 def test(build, program):
     guest = vm.Guest(build)
     guest.need_unit()
-    guest.log = False
     guest.add(program)
+    # To be loaded late (objects.c).
     guest.files["lib/modules/dummy.ko"] = guest.kernel.module("drivers/net/dummy")
-    run = guest.boot(SCRIPT, timeout=600)
+    run = guest.boot(SCRIPT.format(program=os.path.basename(program)), timeout=1500)
     run.check()
     print(run.log)
 
