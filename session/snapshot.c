@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
@@ -46,34 +47,55 @@ static bool is_etm4(const struct snapshot_device *d)
 	return !strncasecmp(d->type, "ETM4", 4) || !strncasecmp(d->type, "ETE", 3);
 }
 
+/* In an address space only absolute paths are files'. malloc'd; NULL: no memory. */
+static char *absolute(const char *path)
+{
+	char *folder, *joined;
+
+	if (path[0] == '/')
+		return strdup(path);
+	folder = getcwd(NULL, 0);
+	if (!folder || asprintf(&joined, "%s/%s", folder, path) < 0)
+		joined = NULL;
+	free(folder);
+	return joined;
+}
+
+static int map_dump(struct hwt_session *s, struct image_space *space,
+		    const struct snapshot_dump *d)
+{
+	struct image_moment start = {0, 0};
+	char *path = absolute(d->path);
+	struct image_map m = {
+		.addr = d->address,
+		.len = d->length,
+		.pgoff = d->offset,
+		.path = path,
+	};
+	struct stat sb;
+	int ret;
+
+	if (!path)
+		return -ENOMEM;
+	if (!m.len && !stat(path, &sb) && (uint64_t)sb.st_size > d->offset)
+		m.len = (uint64_t)sb.st_size - d->offset;
+	ret = m.len ? image_space_map(space, start, &m) : 0;
+	free(path);
+	if (ret != -EINVAL)
+		return ret;
+	session_warn(s, "%s: its address range wraps; it is left out", d->path);
+	return 0;
+}
+
 static int map_dumps(struct hwt_session *s, struct image_space *space,
 		     const struct snapshot_device *core)
 {
-	struct image_moment start = {0, 0};
-	struct image_map m;
 	size_t i;
-	int ret;
+	int ret = 0;
 
-	for (i = 0; core && i < core->ndumps; i++) {
-		const struct snapshot_dump *d = &core->dumps[i];
-		struct stat sb;
-
-		m = (struct image_map){
-			.addr = d->address,
-			.len = d->length,
-			.pgoff = d->offset,
-			.path = d->path,
-		};
-		if (!m.len && !stat(d->path, &sb) && (uint64_t)sb.st_size > d->offset)
-			m.len = (uint64_t)sb.st_size - d->offset;
-		ret = m.len ? image_space_map(space, start, &m) : 0;
-		if (ret == -EINVAL)
-			session_warn(s, "%s: its address range wraps; it is left out",
-				     d->path);
-		else if (ret)
-			return ret;
-	}
-	return 0;
+	for (i = 0; core && i < core->ndumps && !ret; i++)
+		ret = map_dump(s, space, &core->dumps[i]);
+	return ret;
 }
 
 static int open_buffer(const char *path, uint64_t *size, char **error)

@@ -7,6 +7,7 @@ Packets by offset and text, and the addresses of all instruction ranges.
 Exit status 77, with a reason: nothing to compare with.
 """
 import configparser
+import os
 import pathlib
 import re
 import shutil
@@ -102,7 +103,8 @@ def main():
             compare(f"{folder.name}, ID {i:#x}: packet", ours.get(i, []),
                     packets.get(i, []))
         want = [a for i in ids for a in addresses.get(i, [])]
-        got = [int(a, 16) for a in hwt(hwt_path, "script", "--insns", "-F", "ip", folder)]
+        near = os.path.relpath(folder)  # as one types it
+        got = [int(a, 16) for a in hwt(hwt_path, "script", "--insns", "-F", "ip", near)]
         compare(f"{folder.name}: address", got, want)
         print(f"{folder.name}: {sum(map(len, packets.values()))} packets, "
               f"{len(want)} addresses")
