@@ -89,7 +89,8 @@ int index_add_chunk(struct hwt_stream *st, const struct stream_chunk *chunk)
 static struct hwt_stream *queue_stream(struct hwt_session *s,
 				       const struct perfdata_event *ev)
 {
-	bool per_cpu = perfdata_info(s->file)->per_cpu;
+	/* perf says the CPU of CoreSight's records also where it traces by thread. */
+	bool per_cpu = perfdata_info(s->file)->per_cpu && ev->cpu != UINT32_MAX;
 	struct hwt_stream *st = idmap_get(&s->queues, ev->auxtrace.idx), *old;
 
 	if (st)
@@ -127,16 +128,20 @@ static int index_auxtrace(struct hwt_session *s, const struct perfdata_event *ev
 	return st ? index_add_chunk(st, &chunk) : -ENOMEM;
 }
 
-static void index_aux(struct hwt_session *s, const struct perfdata_event *ev)
+static void note_aux(struct hwt_stream *st, const struct perfdata_event *ev)
 {
-	bool per_cpu = perfdata_info(s->file)->per_cpu;
-	struct hwt_stream *st =
-		per_cpu ? idmap_get(&s->cpus, ev->cpu) : idmap_get(&s->tids, ev->tid);
-
 	if (!st)
 		return;
 	st->aux_truncated += ev->aux.truncated;
 	st->bare |= ev->aux.bare;
+}
+
+/* Whether it is the CPU's buffer or the thread's shows later; the other has no trace. */
+static void index_aux(struct hwt_session *s, const struct perfdata_event *ev)
+{
+	if (perfdata_info(s->file)->per_cpu)
+		note_aux(idmap_get(&s->cpus, ev->cpu), ev);
+	note_aux(idmap_get(&s->tids, ev->tid), ev);
 }
 
 static void note_time(struct hwt_session *s, uint64_t ticks)

@@ -148,12 +148,12 @@ static int split(struct hwt_stream *st)
 	struct hwt_session *s = st->session;
 	const struct session_etm *own, *first = NULL;
 	struct etm_frames frames;
-	uint32_t id, sink;
+	uint32_t id;
 	size_t i;
 	int ret;
 
+	/* A thread's buffer is filled by the sinks of all CPUs that it ran on. */
 	own = st->info.cpu >= 0 ? unit_of_cpu(s, (uint32_t)st->info.cpu) : NULL;
-	sink = own ? own->sink : 0;
 	st->formatted = !st->bare;
 	if (s->netm == 1 || st->bare) {
 		st->etm = own ? own->source : s->etm[0].source;
@@ -162,7 +162,7 @@ static int split(struct hwt_stream *st)
 	ret = scan(st, &frames);
 	for (i = 0; i < s->netm && !ret; i++) {
 		id = s->etm[i].source.traceidr & TRCTRACEIDR_MASK;
-		if (!frames.seen[id] || s->etm[i].sink != sink)
+		if (!frames.seen[id] || (own && s->etm[i].sink != own->sink))
 			continue;
 		frames.seen[id] = false;
 		if (first)

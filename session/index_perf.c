@@ -128,9 +128,8 @@ static int on_cpu(struct hwt_session *s, const struct perfdata_event *ev)
 
 static int on_start(struct hwt_session *s, const struct perfdata_event *ev)
 {
-	/* Its AUXTRACE records will name the thread, but not the process. */
-	if (!perfdata_info(s->file)->per_cpu && !idmap_get(&s->tids, ev->tid) &&
-	    !index_add_stream(s, ev->pid, ev->tid, -1))
+	/* Its AUXTRACE records may name the thread, but not the process. */
+	if (!idmap_get(&s->tids, ev->tid) && !index_add_stream(s, ev->pid, ev->tid, -1))
 		return -ENOMEM;
 	return on_cpu(s, ev);
 }

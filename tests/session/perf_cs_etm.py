@@ -69,16 +69,17 @@ def of_source(frames, wanted):
 class PerfData:
     """Bytes of a perf.data file."""
 
-    def __init__(self, by_cpu):
+    def __init__(self, by_cpu, cpu_in_samples):
         self.by_cpu = by_cpu
+        self.cpu_in_samples = cpu_in_samples
         self.sample_type = SAMPLE_TID | SAMPLE_TIME | SAMPLE_IDENTIFIER
-        if by_cpu:
+        if cpu_in_samples:
             self.sample_type |= SAMPLE_CPU
         self.data = b""
 
     def sample_id(self, cpu):
         at = struct.pack("<IIQ", PID, TID, 1000)
-        if self.by_cpu:
+        if self.cpu_in_samples:
             at += struct.pack("<II", cpu, 0)
         return at + struct.pack("<Q", 1)
 
@@ -119,9 +120,9 @@ class PerfData:
             bytes(32) + attr + self.data)
 
 
-def make(board, path, by_cpu=True, version=1, pieces=1, hw_ids=None):
+def make(board, path, by_cpu=True, cpu_in_samples=True, version=1, pieces=1, hw_ids=None):
     """hw_ids: sink of each unit, whose trace IDs the head does not tell then."""
-    perf = PerfData(by_cpu)
+    perf = PerfData(by_cpu, cpu_in_samples)
     ids = [unit["trctraceidr"] for unit in board.units]
     perf.info(board.units, version, [0] * len(ids) if hw_ids else ids)
     perf.mmap(board.address, board.code.stat().st_size, board.code)
@@ -143,7 +144,7 @@ BARE = 0x100  # PERF_AUX_FLAG_CORESIGHT_FORMAT_RAW
 
 def make_bare(board, path):
     """As TRBE leaves it: a buffer has its own CPU's trace, without frames."""
-    perf = PerfData(True)
+    perf = PerfData(True, True)
     ids = [unit["trctraceidr"] for unit in board.units]
     perf.info(board.units, 1, ids)
     perf.mmap(board.address, board.code.stat().st_size, board.code)
@@ -184,7 +185,10 @@ def main():
         "in pieces": {"pieces": 3},
         "IDs in records": {"hw_ids": [0] * len(board.units)},
         "IDs of a sink": {"hw_ids": [5] * len(board.units)},
-        "by thread": {"by_cpu": False},
+        "by thread": {"by_cpu": False, "cpu_in_samples": False},
+        # As perf does since 6.3; a thread ran on CPUs of several sinks.
+        "by thread, IDs in records": {"by_cpu": False, "hw_ids": [0] * len(board.units)},
+        "by thread, IDs of sinks": {"by_cpu": False, "hw_ids": [5, 6, 5, 6, 5, 6]},
     }
     bad = 0
     with tempfile.TemporaryDirectory() as tmp:
