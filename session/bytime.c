@@ -87,6 +87,9 @@ struct session_process *bytime_cpu_process(struct hwt_stream *st, uint64_t time)
 {
 	while (st->next_cpu < st->ncpus && st->cpus[st->next_cpu].time <= time)
 		st->next_cpu++;
+	/* A sample may be older than the one before it. */
+	while (st->next_cpu && st->cpus[st->next_cpu - 1].time > time)
+		st->next_cpu--;
 	return st->ncpus ? st->cpus[st->next_cpu ? st->next_cpu - 1 : 0].process : NULL;
 }
 

@@ -223,9 +223,9 @@ uint64_t bytime_cut(struct hwt_stream *st, uint64_t changes, struct image_moment
 		    struct image_moment *end);
 /* Looks from the stream's first byte on again; frees what it had. */
 void bytime_free(struct hwt_stream *st);
-/* Whose code a CPU runs at `time`, and when that changes last. */
-/* NULL: nobody tells. */
+/* What a CPU runs at `time`; NULL: nobody tells. */
 struct session_process *bytime_cpu_process(struct hwt_stream *st, uint64_t time);
+/* Its code, else the kernel's; and when that changes last. */
 struct image_space *bytime_cpu(struct hwt_stream *st, uint64_t time);
 uint64_t bytime_cpu_changes(const struct hwt_stream *st);
 
