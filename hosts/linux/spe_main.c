@@ -152,7 +152,7 @@ static const struct hwt_bus_ops bus_ops = {
 
 static struct hwt_bus silicon = {.ops = &bus_ops, .name = "Arm SPE"};
 
-/* ---- the interrupt, CPUs ---- */
+/* ---- the interrupt ---- */
 
 /* Nobody's buffer: the unit stays off, and quiet. */
 static void quiet(void)
@@ -174,30 +174,6 @@ static irqreturn_t on_irq(int number, void *cpu_unit)
 	if (register_get(PMBSR_EL1) & PMBSR_S)
 		quiet();
 	return IRQ_HANDLED;
-}
-
-static int cpu_up(unsigned int cpu)
-{
-	unsigned long flags;
-
-	local_irq_save(flags);
-	quiet();
-	hwt_module_cpu_online(cpu);
-	local_irq_restore(flags);
-	enable_percpu_irq(irq, IRQ_TYPE_NONE);
-	return 0;
-}
-
-static int cpu_down(unsigned int cpu)
-{
-	unsigned long flags;
-
-	disable_percpu_irq(irq);
-	local_irq_save(flags);
-	hwt_module_cpu_offline(cpu);
-	quiet();
-	local_irq_restore(flags);
-	return 0;
 }
 
 /* ---- what the CPUs have ---- */
@@ -252,6 +228,39 @@ static int check_cpus(void)
 	}
 	pmsidr = l.pmsidr;
 	pmbidr = l.pmbidr;
+	return 0;
+}
+
+/* ---- CPUs come and go ---- */
+
+static int cpu_up(unsigned int cpu)
+{
+	struct look l = {.cpus = 1, .pmsidr = pmsidr, .pmbidr = pmbidr};
+	unsigned long flags;
+
+	/* It was offline when the others were looked at. */
+	look_at_cpu(&l);
+	if (l.without || l.different || l.barred) {
+		pr_err("CPU %u differs from the others in SPE: it stays offline\n", cpu);
+		return -EOPNOTSUPP;
+	}
+	local_irq_save(flags);
+	quiet();
+	hwt_module_cpu_online(cpu);
+	local_irq_restore(flags);
+	enable_percpu_irq(irq, IRQ_TYPE_NONE);
+	return 0;
+}
+
+static int cpu_down(unsigned int cpu)
+{
+	unsigned long flags;
+
+	disable_percpu_irq(irq);
+	local_irq_save(flags);
+	hwt_module_cpu_offline(cpu);
+	quiet();
+	local_irq_restore(flags);
 	return 0;
 }
 
@@ -334,6 +343,7 @@ static struct platform_driver spe_driver = {
 		.name = "hwt_spe",
 		.of_match_table = spe_nodes,
 		.suppress_bind_attrs = true,
+		.probe_type = PROBE_FORCE_SYNCHRONOUS,	/* its result is waited for */
 	},
 };
 
