@@ -104,8 +104,10 @@ static struct page *run_by_moving(size_t npages)
 					 NULL) : NULL;
 	size_t i;
 
-	for (i = 0; run && i < npages; i++)
+	for (i = 0; run && i < npages; i++) {
 		clear_highpage(run + i);
+		cond_resched();
+	}
 	return run;
 }
 
