@@ -128,7 +128,7 @@ static int thread_born(struct hwt_context *ctx, const struct hwt_hook_where *at,
 	if (mine || thr->buf.source)
 		hwt_thread_tell(thr);
 	if (unit >= 0)
-		hwt_buffer_sync(&thr->buf, unit);
+		hwt_thread_sync_here(thr, unit);
 	return HWT_HOOK_TRACED;
 }
 
