@@ -4,6 +4,7 @@
 #include "host.h"
 #include "present/columns.h"
 #include "recording.h"
+#include "sampling.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -88,10 +89,20 @@ static int feed(void *ctx, const struct trace_event *ev, int n)
 	return l->out.err != 0;
 }
 
+static int feed_samples(void *ctx, const struct spe_event *ev, int n)
+{
+	struct listing *l = ctx;
+	int i;
+
+	for (i = 0; i < n && !l->skip; i++)
+		columns_sample(&l->columns, &l->out, &l->thread, &ev[i]);
+	return l->out.err != 0;
+}
+
 static int list(struct listing *l, const struct recording_values *opt, int fd)
 {
 	static const struct recording_visitor visitor = {
-		.begin = begin, .feed = feed, .listing = true,
+		.begin = begin, .feed = feed, .samples = feed_samples, .listing = true,
 	};
 	int status, closed;
 
@@ -152,10 +163,13 @@ static int record(const struct hwt8_values *v, char **operands, const char *outp
 		.cmdline = command_line(),
 	};
 	const char *needs_kernel = v->pid ? "-P" : v->cpus ? "-s" : NULL;
+	const struct sampling_values sampling = SAMPLING_DEFAULTS;
 	struct hwt_host *host;
 	cpu_set_t cpus;
 	int err;
 
+	if (sampling_config(&sampling, true, v->cpus, &options.spe))
+		return EXIT_FAILED;
 	if (v->cpus) {
 		if (host_cpus("-s", v->cpus, &cpus))
 			return EXIT_FAILED;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* hwt(8)'s listing: tab-separated columns by name, a line an event. */
+/* hwt(8)'s listing: tab-separated columns by name, a line an event or a sample. */
 #ifndef PRESENT_COLUMNS_H
 #define PRESENT_COLUMNS_H
 
@@ -19,5 +19,8 @@ int columns_parse(struct columns *c, const char *list, const char **bad, int *ba
 void columns_event(const struct columns *c, struct out *o,
 		   const struct script_thread *thread, const struct trace_event *ev,
 		   struct image_symbol *last);
+/* A line a sample, and a loss. */
+void columns_sample(const struct columns *c, struct out *o,
+		    const struct script_thread *thread, const struct spe_event *ev);
 
 #endif

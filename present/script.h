@@ -66,6 +66,8 @@ void script_free(struct script *s);
 int script_begin(struct script *s, const struct script_thread *thread);
 /* 0; -ENOMEM; or the first error of out. */
 int script_feed(struct script *s, const struct trace_event *ev, int n);
+/* "load", "not-taken"; never NULL. */
+const char *script_sample_name(const struct spe_sample *p);
 /* The same for samples (SCRIPT_SAMPLES); of a CPU: pid and tid, if that is known. */
 void script_owner(struct script *s, uint32_t pid, uint32_t tid);
 int script_samples(struct script *s, const struct spe_event *ev, int n);

@@ -4,8 +4,10 @@
 
 #include <inttypes.h>
 
-static const char *operation_name(const struct spe_sample *p)
+const char *script_sample_name(const struct spe_sample *p)
 {
+	if (p->has & SPE_HAS_EVENTS && p->events >> SPE_EV_NOT_TAKEN & 1)
+		return "not-taken";
 	if (!(p->has & SPE_HAS_OPERATION))
 		return "sample";
 	if (p->op_class == SPE_CLASS_BRANCH)
@@ -116,15 +118,13 @@ static void sample(struct script *s, const struct spe_event *ev)
 		.flags = p->has & SPE_HAS_TIME ? TRACE_F_TIME : 0,
 	};
 	struct row row = {
-		.event = operation_name(p), .ev = &at, .ip = p->addr[SPE_ADDR_PC],
+		.event = script_sample_name(p), .ev = &at, .ip = p->addr[SPE_ADDR_PC],
 		.to = p->addr[SPE_ADDR_TARGET], .sample = p,
 	};
 
 	/* It goes on behind itself. */
-	if (p->has & SPE_HAS_EVENTS && p->events >> SPE_EV_NOT_TAKEN & 1) {
-		row.event = "not-taken";
+	if (p->has & SPE_HAS_EVENTS && p->events >> SPE_EV_NOT_TAKEN & 1)
 		row.to = row.ip + 4;
-	}
 	script_row(s, &row);
 }
 

@@ -135,6 +135,23 @@ def theirs(checks, want):
                  sorted((row[0], row[2], row[3]) for row in want))
 
 
+def all_events(checks, at):
+    """A sample with each of the 64 event bits: none is left out, and it is JSON."""
+    raw = sample(at, 2000, FIRST).rstrip(b"\0")
+    head_of, tail = raw[:raw.index(b"\x52\x06\x00")], raw[raw.index(b"\x98"):]
+    # All bits but "not taken".
+    bits = (1 << 64) - 1 - (1 << 6)
+    raw = head_of + struct.pack("<BQ", 0x72, bits) + tail
+    write("events.data", head() + [comm(FIRST, FIRST, "first"),
+                                   buffer(0, raw + bytes(-len(raw) % 64), 2100)])
+    done = run([HWT, "script", "-i", "events.data", "--json"])
+    line = json.loads(done.stdout.splitlines()[0])
+    checks.equal("all events: bits", int(line["event_bits"], 16), bits)
+    checks.equal("all events: names", len(line["events"]), 63)
+    text = run([HWT, "script", "-i", "events.data"]).stdout
+    checks.that("all events: text", all(name in text for name in line["events"]), text)
+
+
 def cuts(checks, at):
     """The last record cut anywhere: the whole ones, and the partial one is counted."""
     whole = sample(at, 2000, FIRST)
@@ -185,6 +202,7 @@ def main():
             buffer(1, b"".join(sample(pc, time) for pc, time, _ in cpu1), 2500)])
         ours(checks, "by switches", [row for row in want if row[2] != THREAD])
         cuts(checks, at)
+        all_events(checks, at)
     checks.finish()
 
 

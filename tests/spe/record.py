@@ -208,6 +208,19 @@ def check_refusals(checks):
     checks.that("no calls", one_line(done, 1, "samples"), done.stderr)
 
 
+def check_own_form(checks):
+    """hwt -c spe PROGRAM: a line a sample."""
+    done = run([HWT, "-c", "spe", "-o", "id,symbol,pc,event_type,event_payload", PROGRAM])
+    rows = [line.split("\t") for line in done.stdout.splitlines()[1:]]
+    checks.equal("own form: status", (done.returncode, done.stderr), (0, ""))
+    checks.that("own form: lines", len(rows) > 100 and all(len(row) == 5 for row in rows), rows[:3])
+    kinds = {row[3] for row in rows}
+    checks.that("own form: kinds", {"load", "store", "branch"} <= kinds, kinds)
+    loads = [row for row in rows if row[3] in ("load", "store")]
+    checks.that("own form: what they accessed", all(int(row[4], 16) for row in loads), loads[:3])
+    checks.that("own form: functions", any(row[1].startswith("compare+") for row in rows))
+
+
 def check_report(checks, data, samples):
     done = run([HWT, "report", "-i", data, "--json"])
     report = json.loads(done.stdout)
@@ -232,6 +245,7 @@ def main():
         check_filters(checks)
         check_threads(checks)
         check_refusals(checks)
+        check_own_form(checks)
         check_report(checks, os.path.abspath(data), samples)
     checks.finish()
 
