@@ -4,7 +4,8 @@
 
 usage: coresight.py HWT FLOW_CHECK GUESTS CASE [CONFIGURATION]
 What hwt decodes of a recording equals the unit's independent log, thread by thread, and
-what perf decodes of the same file where all code is in files; and the commands that list flow make something of it.
+what perf decodes of the same file where all code is in files; and the commands that list
+flow make something of it.
 """
 import json
 import os
@@ -44,9 +45,9 @@ def cases(guests):
         "threads": ([guest("threads")], [], 0, 25, True),
         "threads-static": ([guest("threads-static")], [], 0, 25, True),
         "many-threads": ([guest("threads"), "150"], [], 0, 151, True),
-        # Handlers return by code that the emulator brings.
         # More than there are trace IDs: a second sink.
         "threads-at-once": ([guest("threads"), "150", "at-once"], [], 0, 151, True),
+        # Handlers return by code that the emulator brings.
         "signals": ([guest("signals")], [], 0, 1, False),
         "signals-static": ([guest("signals-static")], [], 0, 1, False),
         "dlopen": ([guest("dlopen"), *libraries], [], 0, 1, True),
