@@ -162,6 +162,7 @@ static void quiet(void)
 	psb_csync();
 	dsb(nsh);
 	register_set(PMBLIMITR_EL1, 0);
+	isb();
 	register_set(PMBSR_EL1, 0);
 	isb();
 }
