@@ -81,6 +81,7 @@
 #define TRCOSLAR		0x300
 #define TRCOSLSR		0x304
 #define TRCPDCR			0x310
+#define TRCPDCR_PU		(1u << 3)	/* power up request */
 #define TRCPDSR			0x314
 #define TRCPDSR_POWER		(1u << 0)
 #define TRCACVR(n)		(0x400u + 8 * (n))	/* 64 bits */

@@ -40,6 +40,7 @@
 #define TMC_AXICTL		0x110
 #define TMC_AXICTL_PROT_NS	(1u << 1)	/* non-secure */
 #define TMC_AXICTL_SCATTER	(1u << 7)
+#define TMC_AXICTL_CACHE	(0xfu << 2)	/* write-back, allocate */
 #define TMC_AXICTL_BURST16	(0xfu << 8)
 #define TMC_DBALO		0x118	/* 3.3.18: where the buffer begins */
 #define TMC_DBAHI		0x11c

@@ -4,6 +4,7 @@
 #define HWT_MODULE_H
 
 #include <linux/module.h>
+#include <linux/smp.h>
 
 #include "../../core/hwt_backend.h"
 
@@ -26,5 +27,11 @@ int hwt_module_irq(void);
  */
 void hwt_module_cpu_online(int cpu);
 void hwt_module_cpu_offline(int cpu);
+
+/* hwt_bus_ops.this_cpu where a unit is a CPU's. */
+static inline int hwt_module_this_cpu(struct hwt_bus *bus)
+{
+	return smp_processor_id();
+}
 
 #endif

@@ -19,6 +19,9 @@
  *   symbols.c   what the kernel does not export
  *   cpus.c      running something on CPUs
  *
+ * Modules of their own (hwt_module.h): pt_main.c, spe_main.c, coresight_main.c for
+ * silicon, vtu_main.c.  What an architecture has of its own is there, and in compat.h.
+ *
  * Locks.  core's are in core/hwt_var.h.  hooks.c's mutex and owners.c's are
  * taken with none of core's held but a context's mutex; node_lock (nodes.c) is
  * taken under a context's mutex, and core's spin locks under it.

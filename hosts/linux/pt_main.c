@@ -140,11 +140,6 @@ static uint64_t bus_buf_addr(struct hwt_bus *bus, uint64_t addr)
 	return addr;	/* the unit uses physical addresses */
 }
 
-static int bus_this_cpu(struct hwt_bus *bus)
-{
-	return smp_processor_id();
-}
-
 static const struct hwt_bus_ops bus_ops = {
 	.write = bus_write,
 	.read = bus_read,
@@ -153,7 +148,7 @@ static const struct hwt_bus_ops bus_ops = {
 	.now = bus_now,
 	.cap = bus_cap,
 	.buf_addr = bus_buf_addr,
-	.this_cpu = bus_this_cpu,
+	.this_cpu = hwt_module_this_cpu,
 };
 
 static struct hwt_bus silicon = {.ops = &bus_ops, .name = "Intel Processor Trace"};

@@ -114,11 +114,6 @@ static void bus_write(struct hwt_bus *bus, int unit, uint32_t reg, uint64_t valu
 		vtu_bus_ops.write(bus, unit, reg, value);
 }
 
-static int bus_this_cpu(struct hwt_bus *bus)
-{
-	return smp_processor_id();
-}
-
 static struct hwt_bus_ops machine_ops;
 
 static void bus_init(struct unit *u)
@@ -128,7 +123,7 @@ static void bus_init(struct unit *u)
 	machine_ops.read = bus_read;
 	machine_ops.write = bus_write;
 	machine_ops.now = bus_now;
-	machine_ops.this_cpu = bus_this_cpu;
+	machine_ops.this_cpu = hwt_module_this_cpu;
 	u->bus.bus.ops = &machine_ops;
 	u->bus.doorbell = doorbell;
 	u->bus.kind = u->what->kind;

@@ -23,7 +23,8 @@ dmesg | grep "{module}: {words}"
 SILICON = {
     # Its CPUID leaf 14h answers all the same.
     "x86_64": {"hwt_pt": "this CPU has no Processor Trace"},
-    "aarch64": {"hwt_spe": "firmware describes no SPE"},
+    "aarch64": {"hwt_spe": "firmware describes no SPE",
+                "hwt_coresight": "CPU 0 has no CoreSight trace unit"},
 }
 
 

@@ -15,7 +15,7 @@ modules()
 }
 
 # Drivers of silicon where it can be.
-[ "$(modules aarch64)" = "hwt hwt_spe hwt_vtu " ]
+[ "$(modules aarch64)" = "hwt hwt_coresight hwt_spe hwt_vtu " ]
 [ "$(modules x86_64)" = "hwt hwt_pt hwt_vtu " ]
 tree=$work/usr/src/hwt-9.9
 
