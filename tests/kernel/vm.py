@@ -358,6 +358,19 @@ class Guest:
         self.kbuild_output = built.stdout
         return sorted((stage / "kmod").glob("*.ko"))
 
+    def add_module(self, source):
+        """A module of the tests' own, from its folder."""
+        stage = self.kernel.cache / source.name
+        shutil.rmtree(stage, ignore_errors=True)
+        shutil.copytree(source, stage)
+        built = subprocess.run(["make", "-C", str(self.kernel.kdir), f"M={stage}",
+                                *self.machine.kbuild, "modules"], text=True,
+                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                               check=False)
+        if built.returncode:
+            sys.exit(built.stdout)
+        self.modules += stage.glob("*.ko")
+
     def need_unit(self, kind=None):
         """The CPUs must have trace units: a plugin that knows machines.  kind: where
         they can be more than one."""
