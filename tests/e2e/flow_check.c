@@ -3,7 +3,8 @@
  * Compares what hwt decodes, thread by thread, with what others say:
  *
  *   flow_check [--log DIR] [--machine DIR] [--ipt] [--ipt-blocks] [--perf] [--gaps N]
- *              [--cut] [--within START-END]... [--at ADDR=COUNT]... FILE
+ *              [--cut] [--within START-END]... [--at ADDR=COUNT]... [--samples N]
+ *              FILE
  *
  * --log      the unit's independent log of retired addresses
  * --machine  the log of a machine's CPUs (qemu/system.h): of its threads together, or
@@ -16,6 +17,7 @@
  * --cut      what the other decoders have elsewhere is skipped, too: the unit
  *            traced more than the ranges
  * --at       ADDR was executed COUNT times in all
+ * --samples  no flow but SPE's samples, one in N instructions: with --machine only
  * --ended    threads may be ended by another's exit_group, at any instruction
  * --gaps     this many gaps are right (default: none); errors never are
  *
@@ -29,6 +31,7 @@
 #include <unistd.h>
 
 #include "flow_machine.h"
+#include "flow_samples.h"
 #include "machine_log.h"
 #include "source.h"
 
@@ -42,6 +45,7 @@ struct options {
 	bool		ipt, ipt_blocks, perf, cut;
 	bool		ended;		/* threads may be ended by another's exit_group */
 	uint64_t	gaps;
+	uint64_t	samples;	/* each of so many instructions; 0: flow */
 	uint64_t	start[MAX_RANGES], end[MAX_RANGES];
 	int		nranges;
 	uint64_t	at[MAX_RANGES], want[MAX_RANGES], count[MAX_RANGES];
@@ -272,6 +276,8 @@ static int parse(struct options *o, int argc, char **argv)
 			o->machine = argv[++i];
 		else if (!strcmp(argv[i], "--gaps"))
 			o->gaps = strtoull(argv[++i], NULL, 0);
+		else if (!strcmp(argv[i], "--samples"))
+			o->samples = strtoull(argv[++i], NULL, 0);
 		else if (!strcmp(argv[i], "--within") && o->nranges < MAX_RANGES)
 			i += !parse_pair(argv[i + 1], '-', &o->start[o->nranges],
 					 &o->end[o->nranges]) && ++o->nranges;
@@ -281,7 +287,7 @@ static int parse(struct options *o, int argc, char **argv)
 		else
 			return -1;
 	}
-	return o->file ? 0 : -1;
+	return o->file && (!o->samples || o->machine) ? 0 : -1;
 }
 
 /* Of CPUs perf has code only in an exported folder. */
@@ -332,6 +338,11 @@ int main(int argc, char **argv)
 	if (!hwt_session_nstreams(s)) {
 		printf("no streams\n");
 		bad = 1;
+	}
+	if (o.samples) {
+		bad |= check_samples(s, o.machine, o.samples);
+		hwt_session_close(s);
+		return bad;
 	}
 	if (o.perf)
 		bad |= prepare_perf(&o, s);

@@ -33,6 +33,7 @@ exec 3> /tmp/go
 """
 SYMBOLS = "grep -i ' t ' /proc/kallsyms > /out/kallsyms\n"
 CALLS = 20
+INTERVAL = 256
 # A system call that only our program makes, and one that everybody makes.
 RARE, BUSY = "__x64_sys_personality", "do_sys_openat2"
 FUNCTIONS = f"-i kernel -f {RARE} -f {BUSY}"
@@ -128,8 +129,12 @@ def pairs(log):
 
 
 def same_samples(level):
-    """The CPUs executed what was sampled, at this level, and accessed it there."""
-    def check(hwt, out, _):
+    """The CPUs executed what was sampled, at this level, and accessed it there; and it
+    is each INTERVAL-th instruction of a thread's or CPU's."""
+    each = same_flow(lambda *_: [f"--samples={INTERVAL}"])
+
+    def check(tools, out, programs):
+        hwt, flow_check = tools
         cpus = (out / "log").glob("log.cpu*")
         executed_at = set().union(*(array.array("Q", p.read_bytes()[4096:]) for p in cpus))
         accessed = set().union(*map(pairs, (out / "log").glob("mem.cpu*")))
@@ -147,8 +152,8 @@ def same_samples(level):
         for what, which in wrong.items():
             if which:
                 print(f"{what}: {len(which)} of them not so, as {which[:3]}")
-        return len(where) > 10 and summary["verdict"] == "complete" and \
-            not any(wrong.values())
+        return each(flow_check, out, programs) and len(where) > 10 and \
+            summary["verdict"] == "complete" and not any(wrong.values())
     return check
 
 
@@ -171,10 +176,10 @@ CASES = {
                 f"FLOW files {CALLS}\n", same_listing),
 }
 
-SAMPLE = "-c spe --interval 256"
+SAMPLE = f"-c spe --interval {INTERVAL} --no-jitter"
 # The same on AArch64; cases of SPE by name.
 CASES_A64 = {
-    **{name: CASES[name] for name in ("threads", "attach", "fork")},
+    **{name: CASES[name] for name in ("threads", "untimed", "attach", "fork")},
     "cpus": (record("-C 0-1 --kernel -b 4M --", f"FLOW files {CALLS}"), same_flow()),
     "spe": (record(f"{SAMPLE} --", "FLOW threads"), same_samples(0)),
     "spe cpus": (record(f"{SAMPLE} -C 0-1 --kernel --", f"FLOW files {CALLS}"),
@@ -192,7 +197,7 @@ def test(build, arch, hwt, tool, folder, name):
         machine.need_unit("spe" if name.startswith("spe") else "coresight")
         machine.add(vm.cross_hwt(machine))
     if name.startswith("spe"):
-        tool = hwt
+        tool = hwt, tool
     machine.log = True
     programs = {n: os.path.abspath(f"{folder}/{n.lower()}") for n in ("FLOW", "FIRST")
                 if os.path.exists(f"{folder}/{n.lower()}")}
