@@ -26,7 +26,7 @@ static size_t clock_fill(struct hwt_stream *st, uint8_t *buf, size_t n, bool *la
 	ssize_t got;
 
 	while (c->chunk < st->nchunks &&
-	       c->position >= st->chunks[c->chunk].position + st->chunks[c->chunk].size)
+	       c->position >= stream_chunk_end(st, &st->chunks[c->chunk]))
 		c->chunk++;
 	*last = true;
 	if (c->chunk == st->nchunks)
@@ -38,8 +38,8 @@ static size_t clock_fill(struct hwt_stream *st, uint8_t *buf, size_t n, bool *la
 		at = c->position + done;
 		if (ch->position != at && done)
 			return done;
-		part = ch->position + ch->size - at < n - done
-			       ? (size_t)(ch->position + ch->size - at)
+		part = stream_chunk_end(st, ch) - at < n - done
+			       ? (size_t)(stream_chunk_end(st, ch) - at)
 			       : n - done;
 		got = stream_read(st, ch->data_offset + (at - ch->position), buf + done,
 				  part);

@@ -100,14 +100,24 @@ static int scan(struct hwt_stream *st, struct etm_frames *frames)
 	return got < 0 ? (int)got : 0;
 }
 
-static int copy_array(void **to, const void *from, size_t n, size_t size)
+static int copy_cpus(struct hwt_stream *to, const struct hwt_stream *from)
 {
-	*to = n ? calloc(n, size) : NULL;
-	if (n && !*to)
+	if (!from->ncpus)
+		return 0;
+	to->cpus = calloc(from->ncpus, sizeof(*to->cpus));
+	if (!to->cpus)
 		return -ENOMEM;
-	if (n)
-		memcpy(*to, from, n * size);
+	memcpy(to->cpus, from->cpus, from->ncpus * sizeof(*to->cpus));
+	to->ncpus = to->cpus_room = from->ncpus;
 	return 0;
+}
+
+/* Chunks are as many as the file has pieces, and the streams of a buffer may be many. */
+static void lend(struct hwt_stream *to, const struct hwt_stream *from)
+{
+	to->chunks = from->chunks;
+	to->nchunks = from->nchunks;
+	to->lent = true;
 }
 
 /* Another stream of st's buffer, by that unit. */
@@ -123,13 +133,9 @@ static int add_unit(struct hwt_stream *st, const struct session_etm *e)
 			cpu = s->streams[i];
 	to = index_add_stream(s, st->info.pid, st->info.tid,
 			      by_cpu ? (int32_t)e->cpu : -1);
-	if (!to ||
-	    copy_array((void **)&to->chunks, st->chunks, st->nchunks,
-		       sizeof(*to->chunks)) ||
-	    copy_array((void **)&to->cpus, cpu->cpus, cpu->ncpus, sizeof(*to->cpus)))
+	if (!to || copy_cpus(to, cpu))
 		return -ENOMEM;
-	to->nchunks = to->chunks_room = st->nchunks;
-	to->ncpus = to->cpus_room = cpu->ncpus;
+	lend(to, st);
 	memcpy(to->name, st->name, sizeof(to->name));
 	to->info.bytes = st->info.bytes;
 	to->info.lost = st->info.lost;
@@ -182,35 +188,45 @@ static int split(struct hwt_stream *st)
 	return ret;
 }
 
-/* Of chunks[0..n) what lies from st->begin to its end, into the stream. */
-static void clip(struct hwt_stream *st, const struct stream_chunk *chunks, size_t n)
+/* Which of the sink's bytes are between the stream's beginning and its end. */
+static void count(struct hwt_stream *st)
 {
-	uint64_t next = st->begin, end = st->end ? st->end : UINT64_MAX, last;
-	struct stream_chunk c;
+	uint64_t next = st->begin, end;
+	const struct stream_chunk *c;
 	size_t i;
 
-	st->nchunks = 0;
 	st->info.bytes = st->info.lost = 0;
-	for (i = 0; i < n; i++) {
-		c = chunks[i];
-		last = c.position + c.size < end ? c.position + c.size : end;
-		if (last <= next || c.position >= end)
+	for (i = 0; i < st->nchunks; i++) {
+		c = &st->chunks[i];
+		if (st->end && c->position >= st->end)
+			break;
+		end = stream_chunk_end(st, c);
+		if (end <= next)
 			continue;
-		if (c.position < next) {
-			c.data_offset += next - c.position;
-			c.position = next;
-		}
-		c.size = last - c.position;
-		st->info.lost += c.position - next;
-		st->info.bytes += c.size;
-		next = last;
-		st->chunks[st->nchunks++] = c;
+		if (c->position > next)
+			st->info.lost += c->position - next;
+		st->info.bytes += end - (c->position > next ? c->position : next);
+		next = end;
 	}
+	st->nchunks = i;
 	st->dump_position = st->begin;
 }
 
+/* A sink has no other sink: nonsense is left out. */
+static void check_sinks(struct hwt_session *s)
+{
+	struct hwt_stream *st;
+	size_t i;
+
+	for (i = 0; i < s->nstreams; i++) {
+		st = s->streams[i];
+		if (st->sink && st->sink->sink && st->sink->sink != st->sink)
+			st->sink = NULL;
+	}
+}
+
 /* A thread whose trace is in a buffer with that of others. */
-static int share(struct hwt_stream *st)
+static void share(struct hwt_stream *st)
 {
 	struct hwt_stream *sink = st->sink;
 
@@ -218,31 +234,24 @@ static int share(struct hwt_stream *st)
 	st->etm.traceidr = st->source;
 	st->formatted = true;
 	if (sink == st)
-		return 0;
+		return;
 	free(st->chunks);
-	if (copy_array((void **)&st->chunks, sink->chunks, sink->nchunks,
-		       sizeof(*st->chunks)))
-		return -ENOMEM;
-	st->chunks_room = sink->nchunks;
+	lend(st, sink);
 	st->info.gaps = sink->info.gaps;
-	clip(st, sink->chunks, sink->nchunks);
-	return 0;
+	count(st);
 }
 
-static int index_shared(struct hwt_session *s)
+static void index_shared(struct hwt_session *s)
 {
 	size_t i;
-	int ret = 0;
 
-	for (i = 0; i < s->nstreams && !ret; i++)
+	for (i = 0; i < s->nstreams; i++)
 		if (s->streams[i]->sink)
-			ret = share(s->streams[i]);
-	/* What the others have was copied. */
-	for (i = 0; i < s->nstreams && !ret; i++)
+			share(s->streams[i]);
+	/* All the others know of all its chunks. */
+	for (i = 0; i < s->nstreams; i++)
 		if (s->streams[i]->sink == s->streams[i])
-			clip(s->streams[i], s->streams[i]->chunks,
-			     s->streams[i]->nchunks);
-	return ret;
+			count(s->streams[i]);
 }
 
 int index_etm(struct hwt_session *s)
@@ -252,9 +261,12 @@ int index_etm(struct hwt_session *s)
 
 	if (!ret && !s->netm)
 		return -EBADMSG;
+	check_sinks(s);
 	/* Those that are added are done. */
 	for (i = 0; i < n && !ret; i++)
 		if (s->streams[i]->nchunks && !s->streams[i]->sink)
 			ret = split(s->streams[i]);
-	return ret ? ret : index_shared(s);
+	if (!ret)
+		index_shared(s);
+	return ret;
 }

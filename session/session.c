@@ -285,7 +285,8 @@ static void stream_free(struct hwt_stream *st)
 	hwt_stream_close(st);
 	if (st->fd >= 0)
 		close(st->fd);
-	free(st->chunks);
+	if (!st->lent)
+		free(st->chunks);
 	free(st->switches);
 	free(st->cpus);
 	free(st);

@@ -78,6 +78,7 @@ struct hwt_stream {
 	uint32_t	idx;		/* perf's queue */
 	struct stream_chunk *chunks;
 	size_t		nchunks, chunks_room;
+	bool		lent;		/* chunks: another stream's, which outlives it */
 	struct hwt_code_switch *switches;
 	size_t		nswitches, switches_room;
 	struct cpu_switch *cpus;	/* per_cpu, foreign */
@@ -178,6 +179,8 @@ int index_perf(struct hwt_session *s, const struct perfdata_event *ev);
 
 /* stream.c: at the first byte. 0, -ENOMEM. */
 int stream_start(struct hwt_stream *st);
+/* Where the stream's part of a chunk ends. */
+uint64_t stream_chunk_end(const struct hwt_stream *st, const struct stream_chunk *c);
 /*
  * The next bytes of the stream in st->buffer, all under one view: how many.  0:
  * *lost are missing there, or (0) it ends.  -errno.

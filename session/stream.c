@@ -236,6 +236,13 @@ static int follow_image(struct hwt_stream *st, uint64_t *limit)
 	return ret > 0 ? place_filters(st) : ret;
 }
 
+uint64_t stream_chunk_end(const struct hwt_stream *st, const struct stream_chunk *c)
+{
+	uint64_t end = c->position + c->size;
+
+	return st->sink && st->end && st->end < end ? st->end : end;
+}
+
 ssize_t stream_bytes(struct hwt_stream *st, uint64_t *lost)
 {
 	const struct stream_chunk *c;
@@ -245,8 +252,7 @@ ssize_t stream_bytes(struct hwt_stream *st, uint64_t *lost)
 
 	*lost = 0;
 	while (st->chunk < st->nchunks &&
-	       st->position >=
-		       st->chunks[st->chunk].position + st->chunks[st->chunk].size)
+	       st->position >= stream_chunk_end(st, &st->chunks[st->chunk]))
 		st->chunk++;
 	if (st->chunk == st->nchunks)
 		return 0;
@@ -259,7 +265,7 @@ ssize_t stream_bytes(struct hwt_stream *st, uint64_t *lost)
 	ret = follow_image(st, &limit);
 	if (ret)
 		return ret;
-	n = c->position + c->size - st->position;
+	n = stream_chunk_end(st, c) - st->position;
 	if (n > limit - st->position)
 		n = limit - st->position;
 	if (n > st->buffer_size)
@@ -270,8 +276,8 @@ ssize_t stream_bytes(struct hwt_stream *st, uint64_t *lost)
 		return got;
 	if (!got) {
 		/* The file is shorter than its records say. */
-		*lost = c->position + c->size - st->position;
-		st->position = c->position + c->size;
+		*lost = stream_chunk_end(st, c) - st->position;
+		st->position = stream_chunk_end(st, c);
 		return 0;
 	}
 	st->position += (uint64_t)got;
@@ -394,12 +400,12 @@ int hwt_stream_chunk(struct hwt_stream *st, const uint8_t **bytes, size_t *n,
 			return 0;
 		c = &st->chunks[st->dump_chunk];
 		at = st->dump_position > c->position ? st->dump_position : c->position;
-		if (at >= c->position + c->size) {
+		if (at >= stream_chunk_end(st, c)) {
 			st->dump_chunk++;
 			continue;
 		}
 		*lost_before = at - st->dump_position;
-		want = c->position + c->size - at;
+		want = stream_chunk_end(st, c) - at;
 		got = stream_read(st, c->data_offset + (at - c->position),
 				   st->dump_buffer,
 				   want < DUMP_CHUNK ? want : DUMP_CHUNK);
