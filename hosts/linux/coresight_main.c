@@ -216,9 +216,15 @@ static const struct cs_path path = {NAME_ETM, NAME_FUNNEL, NAME_ETR, NAME_ROUTE}
 
 static int buffer_init(struct hwt_buffer *b)
 {
+	int rc;
+
 	if (b->sink == b && cmpxchg(&owner, NULL, b))
 		return -EBUSY;
-	return driver_ops->buffer_init(b);
+	rc = driver_ops->buffer_init(b);
+	/* fini is for what has a save area. */
+	if (rc)
+		cmpxchg(&owner, b, NULL);
+	return rc;
 }
 
 static void buffer_fini(struct hwt_buffer *b)

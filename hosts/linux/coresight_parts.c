@@ -72,7 +72,12 @@ static const struct amba_id part_ids[] = {
 };
 
 static struct amba_driver part_driver = {
-	.drv = {.name = "hwt_coresight", .owner = THIS_MODULE, .suppress_bind_attrs = true},
+	.drv = {
+		.name = "hwt_coresight",
+		.owner = THIS_MODULE,
+		.suppress_bind_attrs = true,
+		.probe_type = PROBE_FORCE_SYNCHRONOUS,	/* all are there once it is registered */
+	},
 	.probe = part_probe,
 	.remove = part_remove,
 	.id_table = part_ids,
