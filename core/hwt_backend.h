@@ -86,8 +86,10 @@ struct hwt_buffer {
 
 struct hwt_backend_ops {
 	/*
-	 * Save area and tables for a buffer whose pages are in place.  May
-	 * sleep.  0 or -ENOMEM.  fini gets what init left, also half of it.
+	 * Save area and tables for a buffer whose pages, if it is a sink, are in
+	 * place.  May sleep.  0; -ENOMEM; -EINVAL: of this size none can be;
+	 * -ENXIO, -EBUSY: no unit for it, or others have it.  fini gets what init
+	 * left, also half of it; not if that is not even priv.
 	 */
 	int (*buffer_init)(struct hwt_buffer *b);
 	void (*buffer_fini)(struct hwt_buffer *b);
