@@ -126,7 +126,7 @@ static void reset(struct etm_decoder *d)
 	d->synced = false;
 	d->cid_known = false;
 	d->pop_pending = false;
-	d->addressed = false;
+	d->informed = d->addressed = false;
 	d->bad = false;
 	d->fed = d->told = 0;
 	d->stack = 0;

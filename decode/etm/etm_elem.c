@@ -424,10 +424,11 @@ void etm_monitor(const void *ctx, const ocsd_datapath_op_t op,
 	d->told += size;
 	if (p->type >= ETM4_PKT_I_ADDR_CTXT_L_32IS0 && p->type <= ETM4_PKT_I_ADDR_L_64IS1) {
 		d->pop_pending = false;
-		d->addressed = true;
+		d->addressed = d->informed;
 	}
 	if (p->type == ETM4_PKT_I_TRACE_INFO) {
 		d->pop_pending = false;
+		d->informed = true;
 		d->stack = 0;
 	}
 	if (p->type == ETM4_PKT_I_NOTSYNC || (!d->synced && p->type != ETM4_PKT_I_ASYNC)) {

@@ -70,7 +70,11 @@ struct etm_decoder {
 	 */
 	bool pop_pending;		/* the last atom was an indirect branch */
 	bool eret_pending;		/* of that kind */
-	bool addressed;			/* an address came since the last reset */
+	/*
+	 * Since the last reset came a trace info, and behind it an address.  What comes
+	 * before the first is packets that OpenCSD takes, and makes no elements of.
+	 */
+	bool informed, addressed;
 	/*
 	 * A packet that is none: OpenCSD waits for an A-sync then, but takes what comes
 	 * before for packets, one of which may swallow the A-sync's beginning.  So it is
