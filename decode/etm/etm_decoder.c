@@ -125,16 +125,11 @@ static void reset(struct etm_decoder *d)
 	ocsd_dt_process_data(d->tree, OCSD_OP_RESET, 0, 0, NULL, &used);
 	d->synced = false;
 	d->cid_known = false;
-	d->pop_pending = false;
+	etm_stack_empty(d);
+	d->stale = false;
 	d->informed = d->addressed = false;
 	d->bad = false;
 	d->fed = d->told = 0;
-	d->stack = 0;
-}
-
-static bool pops(const struct etm_decoder *d)
-{
-	return d->pop_pending && d->config.source.configr & TRCCONFIGR_RS;
 }
 
 /*
@@ -149,13 +144,20 @@ static enum trace_gap guard(const struct etm_decoder *d, uint8_t header)
 		return TRACE_GAP_NONE;
 	if (d->synced && !d->addressed)
 		return TRACE_ERR_UNEXPECTED;
-	return pops(d) && (!d->stack || d->eret_pending) ? TRACE_ERR_RETURN : TRACE_GAP_NONE;
+	if (!etm_pops(d))
+		return TRACE_GAP_NONE;
+	if (d->unsure && !d->sure)
+		return TRACE_GAP_NO_CODE;
+	return !d->stack || d->eret_pending ? TRACE_ERR_RETURN : TRACE_GAP_NONE;
 }
 
 /* Gives up what was decoded so far, at `offset`; goes on at the next A-sync. */
 static void give_up(struct etm_decoder *d, enum trace_gap why, uint64_t offset)
 {
-	etm_error(d, why, offset);
+	if (why == TRACE_GAP_NO_CODE)
+		etm_return_lost(d, offset);
+	else
+		etm_error(d, why, offset);
 	reset(d);
 }
 
@@ -172,17 +174,19 @@ static void process(struct etm_decoder *d, uint64_t offset, const uint8_t *bytes
 		if (why != TRACE_GAP_NONE)
 			give_up(d, why, offset);
 		/* Byte by byte there, so that each header is seen before it is taken. */
-		k = !d->addressed || pops(d) ? 1 : n;
+		k = !d->addressed || etm_pops(d) ? 1 : n;
 		d->at_header = false;
 		used = 0;
 		resp = ocsd_dt_process_data(d->tree, OCSD_OP_DATA, offset, k, bytes, &used);
 		if (used > k)
 			used = k;
 		/* Elements were held up behind an indirect branch: the packet's others. */
-		while (OCSD_DATA_RESP_IS_WAIT(resp))
+		while (OCSD_DATA_RESP_IS_WAIT(resp) && !d->stale)
 			resp = ocsd_dt_process_data(d->tree, OCSD_OP_FLUSH, 0, 0, NULL,
 						    &none);
 		d->fed += used;
+		if (d->stale)
+			give_up(d, TRACE_GAP_NO_CODE, d->stale_at);
 		if (d->bad && !OCSD_DATA_RESP_IS_FATAL(resp)) {
 			used -= (uint32_t)(d->fed - d->bad_end);
 			give_up(d, TRACE_ERR_PACKET, d->bad_at);

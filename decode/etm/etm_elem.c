@@ -303,6 +303,8 @@ static void trace_on(struct etm_decoder *d, const ocsd_generic_trace_elem *e,
 
 static void no_code(struct etm_decoder *d, uint64_t ip, uint64_t offset)
 {
+	d->unsure = true;
+	d->sure = 0;
 	if (d->held_gap)	/* still in it */
 		return;
 	if (d->held_exception) {
@@ -318,6 +320,12 @@ static void no_code(struct etm_decoder *d, uint64_t ip, uint64_t offset)
 		.offset = offset,
 	});
 	d->held_gap = true;
+}
+
+void etm_return_lost(struct etm_decoder *d, uint64_t offset)
+{
+	no_code(d, 0, offset);
+	gap_out(d, offset);
 }
 
 static void no_sync(struct etm_decoder *d, const ocsd_generic_trace_elem *e,
@@ -349,13 +357,35 @@ static bool stack_follow(struct etm_decoder *d, const ocsd_generic_trace_elem *e
 {
 	bool link = e->last_i_subtype == OCSD_S_INSTR_BR_LINK && e->last_instr_exec;
 
-	if (d->pop_pending)
+	if (d->pop_pending) {
 		d->stack -= d->stack > 0;
-	if (link)
+		d->sure -= d->sure > 0;
+	}
+	if (link) {
 		d->stack += d->stack < RETURN_STACK;
+		d->sure += d->sure < RETURN_STACK;
+	}
 	d->pop_pending = e->last_i_type == OCSD_INSTR_BR_INDIRECT && e->last_instr_exec;
 	d->eret_pending = d->pop_pending && e->last_i_subtype == OCSD_S_INSTR_V8_ERET;
 	return d->pop_pending;
+}
+
+/* Is this what comes of a return address that is not to be trusted? */
+static bool is_stale(struct etm_decoder *d, const ocsd_generic_trace_elem *e,
+		     uint64_t offset)
+{
+	if (d->stale)
+		return true;
+	if (!d->unsure || d->sure || !etm_pops(d))
+		return false;
+	if (e->elem_type != OCSD_GEN_TRC_ELEM_INSTR_RANGE &&
+	    e->elem_type != OCSD_GEN_TRC_ELEM_ADDR_NACC &&
+	    !(e->elem_type == OCSD_GEN_TRC_ELEM_NO_SYNC &&
+	      e->unsync_eot_info == UNSYNC_BAD_PACKET))
+		return false;
+	d->stale = true;
+	d->stale_at = offset;
+	return true;
 }
 
 ocsd_datapath_resp_t etm_element(const void *ctx, const ocsd_trc_index_t offset,
@@ -365,14 +395,15 @@ ocsd_datapath_resp_t etm_element(const void *ctx, const ocsd_trc_index_t offset,
 	bool wait = false;
 
 	d->walked = 0;
+	if (is_stale(d, e, offset))
+		return OCSD_RESP_WAIT;
 	switch (e->elem_type) {
 	case OCSD_GEN_TRC_ELEM_INSTR_RANGE:
 		wait = stack_follow(d, e) && d->config.source.configr & TRCCONFIGR_RS;
 		range(d, e, offset);
 		break;
 	case OCSD_GEN_TRC_ELEM_TRACE_ON:
-		d->pop_pending = false;
-		d->stack = 0;
+		etm_stack_empty(d);
 		trace_on(d, e, offset);
 		break;
 	case OCSD_GEN_TRC_ELEM_EXCEPTION:
@@ -427,9 +458,8 @@ void etm_monitor(const void *ctx, const ocsd_datapath_op_t op,
 		d->addressed = d->informed;
 	}
 	if (p->type == ETM4_PKT_I_TRACE_INFO) {
-		d->pop_pending = false;
+		etm_stack_empty(d);
 		d->informed = true;
-		d->stack = 0;
 	}
 	if (p->type == ETM4_PKT_I_NOTSYNC || (!d->synced && p->type != ETM4_PKT_I_ASYNC)) {
 		if (!d->skipped)

@@ -71,6 +71,14 @@ struct etm_decoder {
 	bool pop_pending;		/* the last atom was an indirect branch */
 	bool eret_pending;		/* of that kind */
 	/*
+	 * Code that is missing has called and returned, nobody knows how often: what
+	 * OpenCSD has on its stack is true only for `sure` entries, pushed since.
+	 * What it takes from below is left out, and the rest up to the next A-sync.
+	 */
+	bool unsure, stale;
+	uint32_t sure;
+	uint64_t stale_at;		/* offset of the packet that made it do so */
+	/*
 	 * Since the last reset came a trace info, and behind it an address.  What comes
 	 * before the first is packets that OpenCSD takes, and makes no elements of.
 	 */
@@ -86,6 +94,19 @@ struct etm_decoder {
 	bool at_header;			/* what comes next begins a packet */
 	uint32_t stack;			/* entries */
 };
+
+/* Does OpenCSD's next step take its target from the return stack? */
+static inline bool etm_pops(const struct etm_decoder *d)
+{
+	return d->pop_pending && d->config.source.configr & TRCCONFIGR_RS;
+}
+
+/* OpenCSD's return stack is empty now. */
+static inline void etm_stack_empty(struct etm_decoder *d)
+{
+	d->pop_pending = d->unsure = false;
+	d->stack = d->sure = 0;
+}
 
 /* etm_source.c: makes the decoder, or (by flags) its packet layer alone: -errno. */
 int etm_create(dcd_tree_handle_t tree, const struct etm_source *s, int flags,
@@ -116,6 +137,8 @@ void etm_monitor(const void *ctx, const ocsd_datapath_op_t op,
 /* Everything that waits goes out; flow is not known any more. */
 void etm_flow_end(struct etm_decoder *d);
 void etm_push(struct etm_decoder *d, const struct trace_event *ev);
+/* The flow returns to code that is not there, and goes on unseen from `offset`. */
+void etm_return_lost(struct etm_decoder *d, uint64_t offset);
 void etm_error(struct etm_decoder *d, enum trace_gap error, uint64_t offset);
 void etm_skipped_out(struct etm_decoder *d);
 

@@ -422,6 +422,28 @@ static void no_code(void **state)
 	expect("[on 401c] 401c [gap no-code 10] [on 4000] 4000 4004");
 }
 
+/*
+ * A return that missing code called: the stack has another's address, which must not
+ * be taken.  What known code called since does not suffer.
+ */
+static void return_to_no_code(void **state)
+{
+	begin();
+	s.source.configr |= TRCCONFIGR_RS;
+	put(SYNC ON "f7 f7 f7 9a 00 00 80 00 f7");	/* bl, b.eq, br x16 to 800000 */
+	put("9a 06 20 00 00 f7 f7 f7");		/* ret to where it came from */
+	put(SYNC ON "f7");
+	expect("[on 4000] 4000 4004 4010 4014 401c [gap no-code 6] [on 4018] 4018 "
+	       "[gap no-code 0] [gap no-sync 1] [on 4000] 4000 4004");
+	begin();
+	s.source.configr |= TRCCONFIGR_RS;
+	put(SYNC ON "f7 f7 f7 9a 00 00 80 00 f7");
+	put("9a 00 20 00 00 f7 f6 f7 f7" ON "f7");	/* bl, b.eq not, ret, b */
+	expect("[on 4000] 4000 4004 4010 4014 401c [gap no-code 6] "
+	       "[on 4000] 4000 4004 4010 4014 4018 4008 400c [off 4000] "
+	       "[on 4000] 4000 4004");
+}
+
 /* Cut anywhere: the same from the first whole A-sync on, and so much was left out. */
 static void cut_front(void **state)
 {
@@ -605,6 +627,7 @@ int main(void)
 		cmocka_unit_test(exception_before_any_address),
 		cmocka_unit_test(instruction_set),
 		cmocka_unit_test(no_code),
+		cmocka_unit_test(return_to_no_code),
 		cmocka_unit_test(cut_front),
 		cmocka_unit_test(damage),
 		cmocka_unit_test(timestamps),
