@@ -24,15 +24,17 @@ chmod 4755 /setuid/sh
 cd /out
 set +e
 try() { su user -c "$2" > $1.out 2> $1.err; echo $? > $1.rc; }
+ticks() { wc -l < ticks 2>/dev/null || echo 0; }
 try closed 'hwt record -p 1 -o closed.data'
 chmod 666 /dev/hwt
 try first 'hwt record -o first.data /setuid/sh -c "exit 5"'
 try later 'hwt record -o later.data sh -c "ls /; exec /setuid/sh -c \\"exit 5\\""'
 # Its own process, in the manual's form.
-su user -c 'exec sh -c "while :; do sleep 0.1; done"' & pid=$!
+su user -c 'exec sh -c "while :; do sleep 0.1; echo >> ticks; done"' & pid=$!
 su user -c "exec hwt -o image -P $pid" > own.out 2> own.err & hwt=$!
 while [ ! -e /dev/hwt_*_$pid ]; do kill -0 $hwt || exit 1; sleep 0.1; done
-sleep 1
+seen=$(ticks)
+while [ $(ticks) -lt $((seen + 5)) ]; do sleep 0.1; done
 kill -TERM $hwt
 wait $hwt; echo $? > own.rc
 kill -0 $pid; echo $? > alive.rc
