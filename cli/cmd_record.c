@@ -168,7 +168,7 @@ static struct coresight_config coresight_config(const struct record_values *v)
 }
 
 /* Which options are whose, as far as they were given; NULL, or what is amiss. */
-static char *unfit(const void *ctx, const char *backend)
+static const char *unfit(const void *ctx, const char *backend)
 {
 	const struct record_values *v = ctx;
 	const struct { const char *option, *backends; bool given; } rows[] = {
@@ -185,13 +185,11 @@ static char *unfit(const void *ctx, const char *backend)
 		{ "--psb above 9", "pt", v->psb != NOT_GIVEN && v->psb > CORESIGHT_PSB_MAX },
 		{ "--cyc above 12", "pt", v->cyc != NOT_GIVEN && v->cyc > CORESIGHT_CYC_MAX },
 	};
-	char *text;
 	size_t i;
 
 	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		if (rows[i].given && !strstr(rows[i].backends, backend))
-			return asprintf(&text, "%s: the program is traced by %s, which has no such thing; see hwt help record",
-					rows[i].option, backend) < 0 ? NULL : text;
+			return rows[i].option;
 	return NULL;
 }
 

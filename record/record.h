@@ -65,10 +65,10 @@ struct record_options {
 	struct arm_spe_config2 spe;	/* "spe" */
 	struct coresight_config coresight;	/* "coresight": the same */
 	/*
-	 * Told which backend it is, before anything is made: NULL, or a malloc'd sentence
-	 * about what in the options does not go with it.  May be NULL.
+	 * Told which backend it is, before anything is made: NULL, or the option that
+	 * this one has no use for.  May be NULL.
 	 */
-	char		*(*unfit)(const void *ctx, const char *backend);
+	const char	*(*unfit)(const void *ctx, const char *backend);
 	const void	*unfit_ctx;
 	struct record_images images;
 	const char	*path;		/* program, or NULL: */

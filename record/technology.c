@@ -139,7 +139,7 @@ static int look(struct recorder *r)
 int technology_choose(struct recorder *r)
 {
 	int err = look(r);
-	const char *name = err ? NULL : r->technology->backend;
+	const char *name = err ? NULL : r->technology->backend, *option = NULL;
 
 	if (err)
 		return err;
@@ -148,6 +148,10 @@ int technology_choose(struct recorder *r)
 	if (r->opt->nfilters && !r->technology->filters)
 		return recorder_fail(r, -EOPNOTSUPP, "backend '%s' has no address filters", name);
 	if (r->opt->unfit)
-		r->error = r->opt->unfit(r->opt->unfit_ctx, name);
-	return r->error ? -EOPNOTSUPP : 0;
+		option = r->opt->unfit(r->opt->unfit_ctx, name);
+	if (option)
+		return recorder_fail(r, -EOPNOTSUPP,
+				     "%s: the program is traced by %s, which has no such thing; see hwt help record",
+				     option, name);
+	return 0;
 }

@@ -452,9 +452,9 @@ static void other_backend(void **state)
 	assert_string_equal(t.error, "backend 'none' has no trace unit here");
 }
 
-static char *only_pt(const void *ctx, const char *backend)
+static const char *only_pt(const void *ctx, const char *backend)
 {
-	return strcmp(backend, "pt") ? strdup("--mtc: not here") : NULL;
+	return strcmp(backend, "pt") ? "--mtc" : NULL;
 }
 
 /* Which backend it is, and what the units get, by what is there and asked for. */
@@ -512,16 +512,17 @@ static void options_of_another_unit(void **state)
 {
 	static const struct hwt_query arm[] = { { .name = "coresight", .ncaps = 6 }, { .name = "" } };
 	static const struct fake_step script[] = { { .op = FAKE_EXIT }, { .op = FAKE_END } };
-	struct recorder_run t = { .opt = recorder_defaults() };
+	struct recorder_run t = {.opt = recorder_defaults()};
 
 	t.opt.backend = NULL;
 	t.opt.unfit = only_pt;
-	run_recorder(&t, &(struct fake_options){ .script = script, .units = arm });
+	run_recorder(&t, &(struct fake_options){.script = script, .units = arm});
 	assert_int_equal(t.err, -EOPNOTSUPP);
-	assert_string_equal(t.error, "--mtc: not here");
+	assert_string_equal(t.error, "--mtc: the program is traced by coresight, which "
+				     "has no such thing; see hwt help record");
 	assert_int_equal(t.result.status, -1);
 	assert_string_equal(t.facts.backend, "");
-	run_recorder(&t, &(struct fake_options){ .script = script });
+	run_recorder(&t, &(struct fake_options){.script = script});
 	assert_int_equal(t.err, 0);
 }
 
