@@ -158,7 +158,8 @@
 #define ETM4_CC_F3		0x10
 #define ETM4_COMMIT		0x2d
 #define ETM4_CANCEL_F1		0x2e
-#define ETM4_MISPREDICT		0x30
+#define ETM4_MISPREDICT		0x30		/* to 33; cancel F2 and F3: to 3f */
+#define ETM4_CONDITIONAL	0x40		/* from here on */
 #define ETM4_CONTEXT_SAME	0x80
 #define ETM4_CONTEXT		0x81
 #define ETM4_ADDR_CTX_32_IS0	0x82

@@ -127,7 +127,7 @@ static void reset(struct etm_decoder *d)
 	d->cid_known = false;
 	etm_stack_empty(d);
 	d->stale = false;
-	d->informed = d->addressed = false;
+	d->informed = d->addressed = d->address_newest = false;
 	d->bad = false;
 	d->fed = d->told = 0;
 }
@@ -136,11 +136,15 @@ static void reset(struct etm_decoder *d)
  * At a packet's header, what OpenCSD must not see.  An exception before the first
  * address: it would walk from an address that it never set.  One where it would
  * take a target from its empty return stack: behind ERET there is none; others are
- * damage.
+ * damage.  A misprediction behind an address.
  */
 static enum trace_gap guard(const struct etm_decoder *d, uint8_t header)
 {
-	if (!d->at_header || header != ETM4_EXCEPTION)
+	if (!d->at_header)
+		return TRACE_GAP_NONE;
+	if (d->address_newest && header > ETM4_CANCEL_F1 && header < ETM4_CONDITIONAL)
+		return TRACE_ERR_UNEXPECTED;
+	if (header != ETM4_EXCEPTION)
 		return TRACE_GAP_NONE;
 	if (d->synced && !d->addressed)
 		return TRACE_ERR_UNEXPECTED;
@@ -161,25 +165,25 @@ static void give_up(struct etm_decoder *d, enum trace_gap why, uint64_t offset)
 	reset(d);
 }
 
-/* n bytes of the source, which are at `offset` in what was fed. */
+/*
+ * n bytes of the source, which are at `offset` in what was fed.  One by one, so that
+ * each header is seen before OpenCSD takes it; what it does with one costs far more.
+ */
 static void process(struct etm_decoder *d, uint64_t offset, const uint8_t *bytes, size_t n)
 {
 	ocsd_datapath_resp_t resp;
 	enum trace_gap why;
 	uint32_t used, none;
-	size_t k;
 
 	while (n && !d->nomem) {
 		why = guard(d, *bytes);
 		if (why != TRACE_GAP_NONE)
 			give_up(d, why, offset);
-		/* Byte by byte there, so that each header is seen before it is taken. */
-		k = !d->addressed || etm_pops(d) ? 1 : n;
 		d->at_header = false;
 		used = 0;
-		resp = ocsd_dt_process_data(d->tree, OCSD_OP_DATA, offset, k, bytes, &used);
-		if (used > k)
-			used = k;
+		resp = ocsd_dt_process_data(d->tree, OCSD_OP_DATA, offset, 1, bytes, &used);
+		if (used > 1)
+			used = 1;
 		/* Elements were held up behind an indirect branch: the packet's others. */
 		while (OCSD_DATA_RESP_IS_WAIT(resp) && !d->stale)
 			resp = ocsd_dt_process_data(d->tree, OCSD_OP_FLUSH, 0, 0, NULL,

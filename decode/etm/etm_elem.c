@@ -456,7 +456,10 @@ void etm_monitor(const void *ctx, const ocsd_datapath_op_t op,
 	if (p->type >= ETM4_PKT_I_ADDR_CTXT_L_32IS0 && p->type <= ETM4_PKT_I_ADDR_L_64IS1) {
 		d->pop_pending = false;
 		d->addressed = d->informed;
+		d->address_newest = true;
 	}
+	if (p->type >= ETM4_PKT_I_ATOM_F6 && p->type <= ETM4_PKT_I_ATOM_F3)
+		d->address_newest = false;
 	if (p->type == ETM4_PKT_I_TRACE_INFO) {
 		etm_stack_empty(d);
 		d->informed = true;

@@ -84,6 +84,11 @@ struct etm_decoder {
 	 */
 	bool informed, addressed;
 	/*
+	 * Behind the last atom came an address.  OpenCSD 1.3.3 takes it back where that
+	 * atom was mispredicted, and dies of it if no atom is left; see guard().
+	 */
+	bool address_newest;
+	/*
 	 * A packet that is none: OpenCSD waits for an A-sync then, but takes what comes
 	 * before for packets, one of which may swallow the A-sync's beginning.  So it is
 	 * reset behind that packet.
