@@ -148,6 +148,8 @@ def main():
     need("qemu-x86_64")
     scratch = in_scratch()
     checks = Checks()
+    for sig in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
+        signal.signal(sig, signal.SIG_DFL)  # a shell's background job has them ignored
     for check in (check_alone, check_program, check_group, check_terminal,
                   check_job_control, check_ignored):
         check(checks)
