@@ -15,7 +15,6 @@
 
 #define PSB_SIZE 16
 #define KEPT_MAX (64u << 20) /* the longest PSB period (PSBFreq 15) */
-#define PIECE_MAX (128u << 10) /* written at once: a full disk keeps those before */
 static const uint8_t psb[PSB_SIZE] = {0x02, 0x82, 0x02, 0x82, 0x02, 0x82, 0x02, 0x82,
 				      0x02, 0x82, 0x02, 0x82, 0x02, 0x82, 0x02, 0x82};
 #define NO_PSB SIZE_MAX
@@ -206,7 +205,6 @@ int perfdata_write_trace(struct perfdata_writer *w, uint32_t pid, uint32_t buf_i
 			 uint64_t position, const void *bytes, size_t n, bool truncated,
 			 bool final)
 {
-	const uint8_t *at = bytes;
 	struct pdw_stream *s;
 	int err = w->error;
 
@@ -224,11 +222,5 @@ int perfdata_write_trace(struct perfdata_writer *w, uint32_t pid, uint32_t buf_i
 		s->truncated |= truncated || position > s->next;
 		s->next = position;
 	}
-	for (; n > PIECE_MAX && !w->tech->align && !err; n -= PIECE_MAX) {
-		err = append(w, s, at, PIECE_MAX);
-		at += PIECE_MAX;
-	}
-	if (err)
-		return err;
-	return final ? put_trace(w, s, at, n) : append(w, s, at, n);
+	return final ? put_trace(w, s, bytes, n) : append(w, s, bytes, n);
 }

@@ -7,6 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define PIECE	(128u << 10)	/* bytes of trace written at once */
+
 static int open_raw(struct sink *s, const struct record_options *opt)
 {
 	s->raw_fd = open(opt->raw, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
@@ -75,14 +77,32 @@ static int write_raw(struct sink *s, const uint8_t *p, size_t n)
 	return 0;
 }
 
+/* In pieces, so that a full disk keeps those before. */
+static int write_perf(struct sink *s, uint32_t pid, uint32_t tid, uint64_t position,
+		      const uint8_t *p, size_t n, bool gap, bool final)
+{
+	size_t piece;
+	int err;
+
+	do {
+		piece = n < PIECE ? n : PIECE;
+		n -= piece;
+		err = perfdata_write_trace(s->perf, pid, tid, position, p, piece, gap,
+					   final && !n);
+		p += piece;
+		position += piece;
+		gap = false;
+	} while (!err && n);
+	return err;
+}
+
 int sink_trace(struct sink *s, uint32_t pid, uint32_t tid, uint64_t position,
 	       const void *bytes, size_t n, bool gap, bool final)
 {
 	int err = 0;
 
 	if (s->perf)
-		err = perfdata_write_trace(s->perf, pid, tid, position, bytes, n, gap,
-					   final);
+		err = write_perf(s, pid, tid, position, bytes, n, gap, final);
 	else if (s->raw_fd >= 0 && s->raw_found && tid == s->raw_tid)
 		err = write_raw(s, bytes, n);
 	else if (s->raw_fd >= 0)
