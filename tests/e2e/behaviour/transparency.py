@@ -210,6 +210,8 @@ def main():
         skip("a sanitizer in the emulator shows in the environment")
     scratch = in_scratch()
     checks = Checks()
+    # QEMU's exec loses that a signal which dumps core is ignored, as in background jobs.
+    signal.signal(signal.SIGQUIT, signal.SIG_DFL)
     for check in (check_start, check_names, check_preload, check_inherited, check_ends,
                   check_exec, check_script, check_orphan):
         check(checks)
