@@ -197,6 +197,9 @@ int context_open(struct recorder *r, uint32_t pid, const struct context *parent)
 		err = recorder_output(r);
 	if (!err)
 		err = buffer_open(ctx, pid);
+	/* Threads that are there: until its buffer is open, one may lose its beginning. */
+	if (!err && ctx->existing)
+		err = events_drain(ctx);
 	if (!err && !r->exec_pending && (r->opt->nfilters == 0 || ctx->nranges))
 		err = context_start(ctx);
 	if (err) {
