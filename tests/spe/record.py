@@ -180,14 +180,14 @@ def check_filters(checks):
 
 
 def check_threads(checks):
-    """Two threads, and halves of two pages each that fill up many times."""
-    data, done = record("threads", "--interval", "256", "-b", "16K", args=["2"])
+    """Two threads, and halves of a page each that fill up several times."""
+    data, done = record("threads", "--interval", "256", "-b", "8K", args=["2"])
     checks.equal("threads: recorded", (done.returncode, done.stderr), (0, ""))
     threads, summary, script = samples_of(data)
     checks.equal("threads: two", len(threads), 2)
     checks.equal("threads: nothing is lost", (script.returncode, summary["summary"]["gaps"],
                                               summary["summary"]["errors"]), (0, 0, 0))
-    checks.that("threads: more than the buffer", summary["summary"]["bytes"] > 32 << 10)
+    checks.that("threads: more than the buffer", summary["summary"]["bytes"] > 16 << 10)
     check_against_logs(checks, "threads", threads)
     words = " ".join(s["operation"] for each in threads.values() for s in each)
     checks.that("threads: atomics or exclusives", " AT" in words or " EXCL" in words)
