@@ -129,7 +129,6 @@ static void reset(struct etm_decoder *d)
 	d->stale = false;
 	d->informed = d->addressed = d->address_newest = false;
 	d->bad = false;
-	d->fed = d->told = 0;
 }
 
 /*
@@ -188,13 +187,10 @@ static void process(struct etm_decoder *d, uint64_t offset, const uint8_t *bytes
 		while (OCSD_DATA_RESP_IS_WAIT(resp) && !d->stale)
 			resp = ocsd_dt_process_data(d->tree, OCSD_OP_FLUSH, 0, 0, NULL,
 						    &none);
-		d->fed += used;
 		if (d->stale)
 			give_up(d, TRACE_GAP_NO_CODE, d->stale_at);
-		if (d->bad && !OCSD_DATA_RESP_IS_FATAL(resp)) {
-			used -= (uint32_t)(d->fed - d->bad_end);
+		if (d->bad && !OCSD_DATA_RESP_IS_FATAL(resp))
 			give_up(d, TRACE_ERR_PACKET, d->bad_at);
-		}
 		if (OCSD_DATA_RESP_IS_FATAL(resp)) {
 			if (d->nomem)
 				return;

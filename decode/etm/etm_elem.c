@@ -414,8 +414,6 @@ ocsd_datapath_resp_t etm_element(const void *ctx, const ocsd_trc_index_t offset,
 		break;
 	case OCSD_GEN_TRC_ELEM_NO_SYNC:
 		no_sync(d, e, offset);
-		/* OpenCSD has seen a packet more: what is behind it is given back. */
-		wait = d->bad;
 		break;
 	case OCSD_GEN_TRC_ELEM_PE_CONTEXT:
 		context(d, e, offset);
@@ -452,7 +450,6 @@ void etm_monitor(const void *ctx, const ocsd_datapath_op_t op,
 	if (op != OCSD_OP_DATA || d->bad)
 		return;
 	d->at_header = true;
-	d->told += size;
 	if (p->type >= ETM4_PKT_I_ADDR_CTXT_L_32IS0 && p->type <= ETM4_PKT_I_ADDR_L_64IS1) {
 		d->pop_pending = false;
 		d->addressed = d->informed;
@@ -473,7 +470,6 @@ void etm_monitor(const void *ctx, const ocsd_datapath_op_t op,
 		d->synced = false;
 		d->bad = true;
 		d->bad_at = index;
-		d->bad_end = d->told;
 	} else if (p->type == ETM4_PKT_I_ASYNC) {
 		d->synced = true;
 		etm_skipped_out(d);

@@ -94,8 +94,7 @@ struct etm_decoder {
 	 * reset behind that packet.
 	 */
 	bool bad;
-	uint64_t bad_at, bad_end;	/* offset; end, as `told` counts */
-	uint64_t fed, told;		/* bytes since the last reset; in whole packets */
+	uint64_t bad_at;		/* offset */
 	bool at_header;			/* what comes next begins a packet */
 	uint32_t stack;			/* entries */
 };
