@@ -16,7 +16,7 @@
 struct record_values {
 	const char	*output, *backend, *host, *qemu, *plugin, *exec_log, *cpus;
 	uint64_t	bufsize, ring, ready_fd, mtc, cyc, psb, pid;
-	int		follow, retcomp, tsc, clock_host, quiet, kernel;
+	int		follow, retcomp, broadcast, tsc, clock_host, quiet, kernel;
 	struct option_list images, functions;
 	struct sampling_values sampling;
 };
@@ -58,6 +58,8 @@ static const struct option record_opts[] = {
 	  .help = "Compress returns (default)" },
 	{ 0, "no-retcomp", .kind = OPTION_FLAG, .value = 0, AT(retcomp),
 	  .help = "Do not compress returns" },
+	{ 0, "branch-broadcast", .kind = OPTION_FLAG, .value = 1, AT(broadcast),
+	  .help = "coresight: the target of each taken branch" },
 	{ 0, "tsc", .kind = OPTION_FLAG, .value = 1, AT(tsc),
 	  .help = "Time at sync points and after pauses (default)" },
 	{ 0, "no-tsc", .kind = OPTION_FLAG, .value = 0, AT(tsc), .help = "No time" },
@@ -158,6 +160,8 @@ static struct coresight_config coresight_config(const struct record_values *v)
 
 	if (v->retcomp)
 		c.configr |= CORESIGHT_RS;
+	if (v->broadcast)
+		c.configr |= CORESIGHT_BB;
 	if (v->tsc)
 		c.configr |= CORESIGHT_TS;
 	if (v->cyc != NOT_GIVEN) {
@@ -176,6 +180,7 @@ static const char *unfit(const void *ctx, const char *backend)
 		{ "--cyc", "pt coresight", v->cyc != NOT_GIVEN },
 		{ "--psb", "pt coresight", v->psb != NOT_GIVEN },
 		{ "--no-retcomp", "pt coresight", !v->retcomp },
+		{ "--branch-broadcast", "coresight", v->broadcast },
 		{ "--interval", "spe", v->sampling.interval },
 		{ "--no-jitter", "spe", !v->sampling.jitter },
 		{ "--types", "spe", v->sampling.types },

@@ -169,7 +169,8 @@ class Failures(Case):
                           "AArch64: use -c pt")
 
     def test_options_of_another_unit(self):
-        for option in ("--interval=512", "--no-jitter", "--types=load", "--latency=3"):
+        for option in ("--interval=512", "--no-jitter", "--types=load", "--latency=3",
+                       "--branch-broadcast"):
             self.one_line(self.record(option, "/bin/true", status=125), option.split("=")[0],
                           "traced by pt")
 

@@ -9,6 +9,7 @@ flow make something of it.
 """
 import json
 import os
+import re
 import sys
 
 import lib
@@ -23,6 +24,9 @@ CONFIGURATIONS = {
     "no-time": ["--no-tsc"],
     "often": ["--psb", "0", "--cyc=4", "--no-retcomp"],
     "small": ["-b", "8K"],
+    "broadcast": ["--branch-broadcast"],
+    "broadcast-no-return-stack": ["--branch-broadcast", "--no-retcomp"],
+    "broadcast-often": ["--branch-broadcast", "--psb", "0", "--cyc=4", "--no-tsc"],
 }
 
 
@@ -78,13 +82,26 @@ def check_commands(checks, hwt, data, threads):
             json.loads(line)
 
 
+def check_packets(checks, hwt, data, options):
+    """The trace has what the options ask for, and nothing else."""
+    done = run([hwt, "dump", "-i", data], timeout=300)
+    checks.that("dump", done.returncode == 0, done.stderr)
+    names = re.findall(r"^[0-9a-f]+  (I_[A-Z]+)", done.stdout, re.M)
+    taken = sum(atoms.count("E") for atoms in
+                re.findall(r"I_ATOM_F. : .*; ([EN]+)", done.stdout))
+    checks.equal("times", "I_TIMESTAMP" in names, "--no-tsc" not in options)
+    checks.equal("cycle counts", "I_CCNT" in names, "--cyc=4" in options)
+    checks.equal("an address behind each branch that was taken",
+                 names.count("I_ADDR") >= taken > 0, "--branch-broadcast" in options)
+
+
 def main():
     hwt, tool, guests, name, *configuration = sys.argv[1:]
     lib.need("qemu-aarch64")
     argv, options, status, threads, perf = cases(guests)[name]
     options = options + CONFIGURATIONS[configuration[0] if configuration else "default"]
     # Without time perf decodes a thread with its last mappings.
-    perf = perf and configuration != ["no-time"] and lib.have("perf")
+    perf = perf and "--no-tsc" not in options and lib.have("perf")
     checks = Checks()
     with lib.Recording(hwt, argv, ["-c", "coresight", *options]) as recording:
         errors = recording.result.stderr.decode(errors="replace")
@@ -93,6 +110,8 @@ def main():
                     errors)
         if not configuration:
             check_commands(checks, hwt, recording.data, threads)
+        else:
+            check_packets(checks, hwt, recording.data, options)
     checks.finish()
 
 

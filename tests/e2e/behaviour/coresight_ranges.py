@@ -20,6 +20,9 @@ CASES = {
     "called and caller": ("threads-static", ["malloc", "free", "work"], ["--no-retcomp"]),
     "cycles": ("signals-static", ["malloc", "main"], ["--cyc=4"]),
     "no time": ("signals-static", ["main"], ["--no-tsc"]),
+    "broadcast": ("threads-static", ["malloc", "free", "work"], ["--branch-broadcast"]),
+    "broadcast, no return stack": ("threads-static", ["malloc", "work"],
+                                   ["--branch-broadcast", "--no-retcomp"]),
     "more than there are": ("threads-static",
                             ["work", "main", "malloc", "free", "calloc", "nothing"], []),
 }

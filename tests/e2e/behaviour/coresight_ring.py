@@ -22,6 +22,7 @@ CASES = {
     "no return stack": ("16K", ["--no-retcomp"], "exceptions"),
     "cycles": ("16K", ["--cyc=4"], "exceptions"),
     "no time": ("16K", ["--no-tsc"], "exceptions"),
+    "broadcast": ("16K", ["--branch-broadcast"], "exceptions"),
     # One ring for all: of those that ended long ago nothing may be left.
     "threads": ("64K", ["--psb", "0"], "threads-static"),
 }
