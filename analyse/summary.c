@@ -35,13 +35,16 @@ static void time_of(struct summary *s, const struct trace_event *ev)
 	}
 }
 
-/* Time does not go back: the first event and the last ones tell all of it. */
-static void times_of(struct summary *s, const struct trace_event *ev, int n)
+/*
+ * Time does not go back: the first event and the last ones tell all of it.  flags:
+ * of all events, for most batches have no time, and are not searched for one.
+ */
+static void times_of(struct summary *s, const struct trace_event *ev, int n, uint8_t flags)
 {
-	uint8_t missing = TRACE_F_TIME | TRACE_F_CYCLES;
+	uint8_t missing = flags & (TRACE_F_TIME | TRACE_F_CYCLES);
 	int i;
 
-	for (i = 0; i < n && !s->has_time; i++)
+	for (i = 0; i < n && missing && !s->has_time; i++)
 		time_of(s, &ev[i]);
 	for (i = n; i > 0 && missing; i--) {
 		if (ev[i - 1].flags & missing)
@@ -54,8 +57,10 @@ void summary_feed(struct summary *s, const struct trace_event *ev, int n)
 {
 	uint64_t instructions = 0, branches = 0;
 	int i, others = 0;
+	uint8_t flags = 0;
 
 	for (i = 0; i < n; i++) {
+		flags |= ev[i].flags;
 		if (ev[i].type != TRACE_RUN) {
 			others++;
 			if (ev[i].type >= TRACE_EVENT_MAX)
@@ -67,7 +72,7 @@ void summary_feed(struct summary *s, const struct trace_event *ev, int n)
 		instructions += ev[i].ninsn;
 		branches += ev[i].flags / TRACE_F_BRANCH & 1;
 	}
-	times_of(s, ev, n);
+	times_of(s, ev, n, flags);
 	s->events[TRACE_RUN] += (uint64_t)(n - others);
 	s->instructions += instructions;
 	s->branches += branches;
