@@ -4,6 +4,7 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <search.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,8 +18,9 @@
 struct kcore {
 	struct perfdata	*file;
 	int		core, symbols, modules;
-	Elf64_Phdr	*object;	/* their code's place in the core file */
-	unsigned int	n, room;
+	Elf64_Phdr	*object;	/* OBJECTS_MAX: their code's place in the core file */
+	unsigned int	n;
+	void		*by_address;	/* tsearch(3) */
 };
 
 static int write_at(int fd, const void *data, size_t n, uint64_t offset)
@@ -35,15 +37,22 @@ static int write_at(int fd, const void *data, size_t n, uint64_t offset)
 	return 0;
 }
 
+/* Objects do not overlap: what does is equal. */
+static int compare(const void *one, const void *other)
+{
+	const Elf64_Phdr *a = one, *b = other;
+
+	if (a->p_vaddr + a->p_memsz <= b->p_vaddr)
+		return -1;
+	return b->p_vaddr + b->p_memsz <= a->p_vaddr;
+}
+
 static Elf64_Phdr *find(struct kcore *k, uint64_t addr, uint64_t len)
 {
-	unsigned int i;
+	const Elf64_Phdr key = {.p_vaddr = addr, .p_memsz = len};
+	Elf64_Phdr **found = tfind(&key, &k->by_address, compare);
 
-	for (i = 0; i < k->n; i++)
-		if (addr < k->object[i].p_vaddr + k->object[i].p_memsz &&
-		    k->object[i].p_vaddr < addr + len)
-			return &k->object[i];
-	return NULL;
+	return found ? *found : NULL;
 }
 
 /* As lsmod's file has them: "name size references by state address". */
@@ -60,22 +69,21 @@ static int write_module(struct kcore *k, const struct hwt_rec_kernel *o)
 /* A module in the place of one that has gone is left out: perf knows no such times. */
 static int add_object(struct kcore *k, const struct hwt_rec_kernel *o)
 {
-	Elf64_Phdr *grown;
+	Elf64_Phdr *added = &k->object[k->n], **found;
 
 	if (!o->len || o->len > OBJECT_MAX || o->addr + o->len < o->addr ||
-	    k->n == OBJECTS_MAX || find(k, o->addr, o->len))
+	    k->n == OBJECTS_MAX)
 		return 0;
-	if (k->n == k->room) {
-		k->room = k->room ? 2 * k->room : 64;
-		grown = reallocarray(k->object, k->room, sizeof(*grown));
-		if (!grown)
-			return -ENOMEM;
-		k->object = grown;
-	}
-	k->object[k->n++] = (Elf64_Phdr){
+	*added = (Elf64_Phdr){
 		.p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_vaddr = o->addr,
 		.p_filesz = o->len, .p_memsz = o->len, .p_align = ALIGNMENT,
 	};
+	found = tsearch(added, &k->by_address, compare);
+	if (!found)
+		return -ENOMEM;
+	if (*found != added)
+		return 0;
+	k->n++;
 	return write_module(k, o);
 }
 
@@ -172,10 +180,17 @@ static void finish(int fd, int *err)
 		*err = -errno;
 }
 
+static void leave(void *object)
+{
+}
+
 int kcore_write(struct perfdata *p, int folder)
 {
 	struct kcore k = {.file = p};
-	int err = 0;
+	int err;
+
+	k.object = calloc(OBJECTS_MAX, sizeof(*k.object));
+	err = k.object ? 0 : -ENOMEM;
 
 	k.core = create(folder, "kcore", &err);
 	k.symbols = create(folder, "kallsyms", &err);
@@ -191,6 +206,7 @@ int kcore_write(struct perfdata *p, int folder)
 	finish(k.core, &err);
 	finish(k.symbols, &err);
 	finish(k.modules, &err);
+	tdestroy(k.by_address, leave);
 	free(k.object);
 	return err;
 }

@@ -166,6 +166,34 @@ static void objects_that_cannot_be(void **state)
 	end(&t);
 }
 
+/* As many as a core file's header counts, and more; code of the last ones that are in it. */
+static void objects_beyond_number(void **state)
+{
+	enum { MANY = 70000, MOST = PN_XNUM - 1, SIZE = 4096 };
+	static Elf64_Ehdr e;
+	Elf64_Phdr last;
+	struct written t;
+	char bytes[8];
+	int i, fd;
+
+	begin(&t);
+	for (i = 0; i < MANY; i++)
+		object(&t, TEXT - (uint64_t)i * SIZE, SIZE, "part");
+	for (i = 0; i < 4 * MANY; i++)
+		code(&t, 0, TEXT - (uint64_t)(MOST - 1 - i % 8) * SIZE, i < MANY ? "early" : "last");
+	assert_int_equal(export(&t), 0);
+	fd = openat(t.fd, "kcore", O_RDONLY);
+	assert_int_equal(pread(fd, &e, sizeof(e), 0), sizeof(e));
+	assert_int_equal(e.e_phnum, MOST);
+	assert_int_equal(pread(fd, &last, sizeof(last),
+			       (off_t)(e.e_phoff + (MOST - 1) * sizeof(last))), sizeof(last));
+	assert_int_equal(last.p_vaddr, TEXT - (uint64_t)(MOST - 1) * SIZE);
+	assert_int_equal(pread(fd, bytes, 6, (off_t)last.p_offset), 6);
+	assert_memory_equal(bytes, "lasty", 6);
+	close(fd);
+	end(&t);
+}
+
 static void no_kernel(void **state)
 {
 	struct written t;
@@ -198,6 +226,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(code_and_names),
 		cmocka_unit_test(objects_that_cannot_be),
+		cmocka_unit_test(objects_beyond_number),
 		cmocka_unit_test(no_kernel),
 		cmocka_unit_test(existing_files_stay),
 	};
