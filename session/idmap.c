@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Open addressing, linear probing; entries are replaced, never removed. */
+/*
+ * Open addressing, linear probing; entries are replaced, never removed.  Keys are what a
+ * file says: those that meet in one place could be chosen if the hash were always the
+ * same.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include "session_priv.h"
 
 static size_t slot_of(const struct idmap *m, uint32_t key)
 {
-	size_t i = (key * 2654435761u) & (m->room - 1);
+	size_t i = (size_t)(key * m->factor >> 32) & (m->room - 1);
 
 	while (m->values[i] && m->keys[i] != key)
 		i = (i + 1) & (m->room - 1);
@@ -20,7 +24,10 @@ void *idmap_get(const struct idmap *m, uint32_t key)
 
 static int grow(struct idmap *m)
 {
-	struct idmap bigger = {.room = m->room ? m->room * 2 : 64};
+	struct idmap bigger = {
+		.room = m->room ? m->room * 2 : 64,
+		.factor = (uint64_t)arc4random() << 32 | arc4random() | 1,
+	};
 	size_t i, at;
 
 	bigger.keys = calloc(bigger.room, sizeof(*bigger.keys));

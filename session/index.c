@@ -122,7 +122,7 @@ static struct hwt_stream *queue_stream(struct hwt_session *s,
 static int index_auxtrace(struct hwt_session *s, const struct perfdata_event *ev)
 {
 	struct stream_chunk chunk = {ev->auxtrace.offset, ev->auxtrace.size,
-				     ev->auxtrace.data_offset};
+				     ev->auxtrace.data_offset, 0};
 	struct hwt_stream *st = queue_stream(s, ev);
 
 	return st ? index_add_chunk(st, &chunk) : -ENOMEM;
@@ -212,6 +212,7 @@ static void sum_up(struct hwt_stream *st)
 		}
 		if (c.position > next)
 			st->info.lost += c.position - next;
+		c.before = st->info.bytes;
 		st->info.bytes += c.size;
 		next = end;
 		st->chunks[n++] = c;
@@ -264,6 +265,7 @@ static int finish_index(struct hwt_session *s)
 	idmap_free(&s->queues);
 	idmap_free(&s->cpus);
 	idmap_free(&s->pids);
+	idmap_free(&s->units);
 	return ret;
 }
 

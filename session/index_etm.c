@@ -34,20 +34,15 @@ static int take_units(struct hwt_session *s)
 	s->etm = calloc(info->netm + 1, sizeof(*s->etm));
 	if (!s->etm)
 		return -ENOMEM;
-	for (i = 0; i < info->netm; i++)
+	for (i = 0; i < info->netm; i++) {
 		take_source(&s->etm[i], &info->etm[i]);
+		/* The first one that is said to be the CPU's. */
+		if (!idmap_get(&s->units, s->etm[i].cpu) &&
+		    idmap_put(&s->units, s->etm[i].cpu, &s->etm[i]))
+			return -ENOMEM;
+	}
 	s->netm = info->netm;
 	return 0;
-}
-
-static struct session_etm *unit_of_cpu(struct hwt_session *s, uint32_t cpu)
-{
-	size_t i;
-
-	for (i = 0; i < s->netm; i++)
-		if (s->etm[i].cpu == cpu)
-			return &s->etm[i];
-	return NULL;
 }
 
 int index_etm_id(struct hwt_session *s, const struct perfdata_event *ev)
@@ -56,7 +51,7 @@ int index_etm_id(struct hwt_session *s, const struct perfdata_event *ev)
 
 	if (take_units(s))
 		return -ENOMEM;
-	e = unit_of_cpu(s, ev->cpu);
+	e = idmap_get(&s->units, ev->cpu);
 	if (!e || ev->hw.id & PERFDATA_HW_VERSION)
 		return -EINVAL;
 	e->source.traceidr = (uint32_t)(ev->hw.id & PERFDATA_HW_TRACE_ID);
@@ -112,11 +107,15 @@ static int copy_cpus(struct hwt_stream *to, const struct hwt_stream *from)
 	return 0;
 }
 
-/* Chunks are as many as the file has pieces, and the streams of a buffer may be many. */
-static void lend(struct hwt_stream *to, const struct hwt_stream *from)
+/*
+ * n chunks from the first one on.  They are as many as the file has pieces, and the
+ * streams of a buffer may be many.
+ */
+static void lend(struct hwt_stream *to, const struct hwt_stream *from, size_t first,
+		 size_t n)
 {
-	to->chunks = from->chunks;
-	to->nchunks = from->nchunks;
+	to->chunks = n ? from->chunks + first : NULL;
+	to->nchunks = n;
 	to->lent = true;
 }
 
@@ -125,17 +124,13 @@ static int add_unit(struct hwt_stream *st, const struct session_etm *e)
 {
 	struct hwt_session *s = st->session;
 	bool by_cpu = st->info.cpu >= 0;
-	struct hwt_stream *to, *cpu = st;
-	size_t i;
+	struct hwt_stream *to, *cpu = by_cpu ? idmap_get(&s->cpus, e->cpu) : NULL;
 
-	for (i = 0; by_cpu && i < s->nstreams; i++)
-		if (s->streams[i]->info.cpu == (int32_t)e->cpu)
-			cpu = s->streams[i];
 	to = index_add_stream(s, st->info.pid, st->info.tid,
 			      by_cpu ? (int32_t)e->cpu : -1);
-	if (!to || copy_cpus(to, cpu))
+	if (!to || copy_cpus(to, cpu ? cpu : st))
 		return -ENOMEM;
-	lend(to, st);
+	lend(to, st, 0, st->nchunks);
 	memcpy(to->name, st->name, sizeof(to->name));
 	to->info.bytes = st->info.bytes;
 	to->info.lost = st->info.lost;
@@ -159,7 +154,7 @@ static int split(struct hwt_stream *st)
 	int ret;
 
 	/* A thread's buffer is filled by the sinks of all CPUs that it ran on. */
-	own = st->info.cpu >= 0 ? unit_of_cpu(s, (uint32_t)st->info.cpu) : NULL;
+	own = st->info.cpu >= 0 ? idmap_get(&s->units, (uint32_t)st->info.cpu) : NULL;
 	st->formatted = !st->bare;
 	if (s->netm == 1 || st->bare) {
 		st->etm = own ? own->source : s->etm[0].source;
@@ -188,28 +183,48 @@ static int split(struct hwt_stream *st)
 	return ret;
 }
 
-/* Which of the sink's bytes are between the stream's beginning and its end. */
-static void count(struct hwt_stream *st)
+/* Of chunks in order the first one that ends behind a position. */
+static size_t chunk_behind(const struct hwt_stream *st, uint64_t position)
 {
-	uint64_t next = st->begin, end;
-	const struct stream_chunk *c;
-	size_t i;
+	size_t low = 0, high = st->nchunks, i;
+
+	while (low < high) {
+		i = low + (high - low) / 2;
+		if (st->chunks[i].position + st->chunks[i].size > position)
+			high = i;
+		else
+			low = i + 1;
+	}
+	return low;
+}
+
+/*
+ * Which of the sink's bytes are between st's beginning and its end: how many; they are
+ * in [*first, *n) of its chunks.
+ */
+static void count(struct hwt_stream *st, const struct hwt_stream *sink, size_t *first,
+		  size_t *n)
+{
+	const struct stream_chunk *from, *last;
+	uint64_t end;
 
 	st->info.bytes = st->info.lost = 0;
-	for (i = 0; i < st->nchunks; i++) {
-		c = &st->chunks[i];
-		if (st->end && c->position >= st->end)
-			break;
-		end = stream_chunk_end(st, c);
-		if (end <= next)
-			continue;
-		if (c->position > next)
-			st->info.lost += c->position - next;
-		st->info.bytes += end - (c->position > next ? c->position : next);
-		next = end;
-	}
-	st->nchunks = i;
 	st->dump_position = st->begin;
+	*first = chunk_behind(sink, st->begin);
+	*n = st->end ? chunk_behind(sink, st->end) : sink->nchunks;
+	if (*n < sink->nchunks && sink->chunks[*n].position < st->end)
+		++*n;
+	if (*first >= *n || (st->end && st->end <= st->begin)) {
+		*n = *first;
+		return;
+	}
+	from = &sink->chunks[*first];
+	last = &sink->chunks[*n - 1];
+	end = stream_chunk_end(st, last);
+	st->info.bytes = last->before + (end - last->position) - from->before;
+	if (st->begin > from->position)
+		st->info.bytes -= st->begin - from->position;
+	st->info.lost = end - st->begin - st->info.bytes;
 }
 
 /* A sink has no other sink: nonsense is left out. */
@@ -229,29 +244,33 @@ static void check_sinks(struct hwt_session *s)
 static void share(struct hwt_stream *st)
 {
 	struct hwt_stream *sink = st->sink;
+	size_t first, n;
 
 	st->etm = st->session->etm[0].source;
 	st->etm.traceidr = st->source;
 	st->formatted = true;
 	if (sink == st)
 		return;
+	count(st, sink, &first, &n);
 	free(st->chunks);
-	lend(st, sink);
+	lend(st, sink, first, n - first);
 	st->info.gaps = sink->info.gaps;
-	count(st);
 }
 
 static void index_shared(struct hwt_session *s)
 {
-	size_t i;
+	struct hwt_stream *st;
+	size_t i, first;
 
 	for (i = 0; i < s->nstreams; i++)
 		if (s->streams[i]->sink)
 			share(s->streams[i]);
 	/* All the others know of all its chunks. */
-	for (i = 0; i < s->nstreams; i++)
-		if (s->streams[i]->sink == s->streams[i])
-			count(s->streams[i]);
+	for (i = 0; i < s->nstreams; i++) {
+		st = s->streams[i];
+		if (st->sink == st)
+			count(st, st, &first, &st->nchunks);
+	}
 }
 
 int index_etm(struct hwt_session *s)

@@ -318,6 +318,7 @@ void hwt_session_close(struct hwt_session *s)
 	idmap_free(&s->tids);
 	idmap_free(&s->queues);
 	idmap_free(&s->cpus);
+	idmap_free(&s->units);
 	filter_free(&s->traced);
 	filter_free(&s->shown);
 	image_store_free(s->store);

@@ -17,6 +17,7 @@ struct idmap {
 	uint32_t	*keys;
 	void		**values;	/* NULL: free */
 	size_t		n, room;	/* room: power of two */
+	uint64_t	factor;		/* odd, of the hash; no file can know it */
 };
 void *idmap_get(const struct idmap *m, uint32_t key);
 int idmap_put(struct idmap *m, uint32_t key, void *value);	/* replaces; -ENOMEM */
@@ -51,6 +52,7 @@ struct cpu_switch {
 struct stream_chunk {
 	uint64_t	position, size;	/* in the stream, bytes */
 	uint64_t	data_offset;	/* in the file */
+	uint64_t	before;		/* bytes in the chunks before it; once all are there */
 };
 
 /* Finds times ahead of the decoder (where time is the order). */
@@ -131,6 +133,7 @@ struct hwt_session {
 	const struct flow_ops *flow;	/* how its trace is decoded; NULL: samples */
 	struct session_etm *etm;	/* CoreSight: netm units, from index on */
 	size_t		netm;
+	struct idmap	units;		/* the same, by CPU */
 	bool		samples;	/* of SPE: hwt_stream_samples instead of events */
 	struct idmap	threads;	/* of samples, by CONTEXTIDR */
 	struct session_thread *thread_list;

@@ -3,7 +3,8 @@
 """A recording that says of many threads that they share a buffer of many pieces.
 
 usage: coresight_crowd.py HWT GUESTS
-Such a file is easily made, and takes no more memory than what it lists.
+Such a file is easily made, and takes no more memory than what it lists, nor time that
+grows with threads times pieces.
 """
 import os
 import resource
@@ -16,8 +17,9 @@ from lib import need
 HWT, GUESTS = map(os.path.abspath, sys.argv[1:3])
 AUXTRACE, OURS = 71, 65
 HEAD, SOURCE = 32, 16  # bytes before the framework's record; its type
-THREADS, PIECES = 2000, 20000
-MEMORY = 400 << 10  # KiB; with a copy of all pieces for each thread it were 900 MiB
+THREADS, PIECES = 30000, 100000
+TID = 1 << 16  # of the first; a simple hash has one place for all of its multiples
+MEMORY = 400 << 10  # KiB; with a copy of all pieces for each thread it were 90 GiB
 
 
 def records(data):
@@ -42,7 +44,7 @@ def crowded(data):
     more = bytearray()
     for i in range(THREADS):
         more += source
-        struct.pack_into("<I", more, len(more) - len(source) + HEAD + 20, 1000000 + i)
+        struct.pack_into("<I", more, len(more) - len(source) + HEAD + 20, TID * (i + 1))
     size, offset = struct.unpack_from("<2Q", last, 8)
     for i in range(PIECES):
         piece = bytearray(last)
@@ -66,9 +68,9 @@ def main():
             data = crowded(file.read())
         with open("hwt.data", "wb") as file:
             file.write(data)
-        done = run([HWT, "dump", "-i", "hwt.data", "--tid", "1000000"])
+        done = run([HWT, "dump", "-i", "hwt.data", "--tid", TID])
         checks.that("a thread of the crowd is read", done.returncode in (0, 3) and
-                    "# thread 1000000" in done.stdout, done.returncode, done.stdout[:200],
+                    f"# thread {TID}" in done.stdout, done.returncode, done.stdout[:200],
                     done.stderr[:500])
         most = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
         checks.that("in little memory", most < MEMORY, most)
