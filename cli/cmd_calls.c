@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "analysing.h"
 #include "commands.h"
+#include "settings.h"
 
-#include <hwt/pt.h>
 #include <inttypes.h>
 
 struct calls_values {
@@ -23,11 +23,9 @@ static const struct option calls_opts[] = {
 };
 
 /* Only sync points and records carry time: a call between two of them takes none. */
-static bool times_are_coarse(const struct analysing *a)
+static const char *coarse(const struct analysing *a)
 {
-	const struct hwt_session_info *info = hwt_session_info(a->rec.session);
-
-	return info->ours && !(info->rtit_ctl & (PT_CTL_MTCEN | PT_CTL_CYCEN));
+	return settings_coarse(hwt_session_info(a->rec.session));
 }
 
 static void whose(struct analysing *a, const struct analysed_thread *t)
@@ -53,8 +51,8 @@ static void text(struct analysing *a, const struct calls_values *v)
 		out_printf(&a->out, ", deepest stack %u\n",
 			   analysis_max_depth(a->thread[i].thread));
 		result_summary(&a->out, "# ", &a->thread[i].summary);
-		if (times_are_coarse(a))
-			out_printf(&a->out, "# times are coarse: recorded without --mtc and --cyc\n");
+		if (coarse(a))
+			out_printf(&a->out, "# times are coarse: %s\n", coarse(a));
 		result_tree(&a->out, analysis_tree(a->thread[i].thread), &limits,
 			    analysing_duration, a);
 	}
@@ -71,7 +69,7 @@ static void json(struct analysing *a)
 	json_init(&j, &a->out);
 	json_object(&j, NULL);
 	result_summary_json(&j, "summary", &a->rec.all);
-	json_bool(&j, "times_are_coarse", times_are_coarse(a));
+	json_bool(&j, "times_are_coarse", coarse(a) != NULL);
 	json_uint(&j, "folded_calls", analysis_folded(a->analysis));
 	json_array(&j, "threads");
 	for (i = 0; i < a->nthreads; i++) {

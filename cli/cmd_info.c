@@ -4,12 +4,9 @@
 #include "present/result_samples.h"
 #include "present/text.h"
 #include "recording.h"
+#include "settings.h"
 
-#include <hwt/pt.h>
-#include <hwt/spe.h>
 #include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -110,108 +107,25 @@ static int end(void *ctx, struct hwt_stream *st, const struct summary *s)
 	return 0;
 }
 
-static void line(struct out *o, const char *what, const char *text)
-{
-	if (!text)
-		return;
-	out_printf(o, "%-12s", what);
-	out_printable(o, text);
-	out_char(o, '\n');
-}
-
-/* A register's filter, if it is on. */
-static void filter_text(struct out *o, const char *what, bool on, uint64_t value)
-{
-	if (on)
-		out_printf(o, "%-12s%s 0x%" PRIx64 "\n", "filter", what, value);
-}
-
-static void sampling_text(struct out *o, const struct hwt_session_info *info)
-{
-	uint64_t fcr = info->spe.pmsfcr;
-
-	out_printf(o, "%-12s%s%s%s\n", "levels", info->spe.user ? "user" : "",
-		   info->spe.user && info->spe.kernel ? ", " : "",
-		   info->spe.kernel ? "kernel" : "");
-	if (info->spe.interval)
-		out_printf(o, "%-12severy %u operations%s\n", "interval", info->spe.interval,
-			   info->spe.jitter ? " and up to 255 more" : "");
-	filter_text(o, "events", fcr & ARM_SPE_FCR_FE, info->spe.pmsevfr);
-	filter_text(o, "not events", fcr & ARM_SPE_FCR_FNE, info->spe.pmsnevfr);
-	filter_text(o, "latency", fcr & ARM_SPE_FCR_FL, info->spe.pmslatfr);
-	if (fcr & ARM_SPE_FCR_FT)
-		out_printf(o, "%-12stypes%s%s%s\n", "filter", fcr & ARM_SPE_FCR_LD ? " load" : "",
-			   fcr & ARM_SPE_FCR_ST ? " store" : "", fcr & ARM_SPE_FCR_B ? " branch" : "");
-	if (info->modelled)
-		line(o, "figures", RESULT_MODELLED);
-}
-
-static void sampling_json(struct json *j, const struct hwt_session_info *info)
-{
-	json_bool(j, "modelled", info->modelled);
-	json_uint(j, "interval", info->spe.interval);
-	json_bool(j, "jitter", info->spe.jitter);
-	json_bool(j, "user", info->spe.user);
-	json_bool(j, "kernel", info->spe.kernel);
-	json_hex(j, "pmsfcr", info->spe.pmsfcr);
-	json_hex(j, "pmsevfr", info->spe.pmsevfr);
-	json_hex(j, "pmsnevfr", info->spe.pmsnevfr);
-	json_uint(j, "pmslatfr", info->spe.pmslatfr);
-}
-
-static uint64_t field(uint64_t ctl, int shift)
-{
-	return ctl >> shift & 15;
-}
-
-/* How the unit was set up: IA32_RTIT_CTL in words. */
-static const char *unit_text(char *text, size_t size, uint64_t ctl)
-{
-	char mtc[32];
-	const struct {
-		uint64_t bit;
-		bool	set;		/* say it where the bit is set, else where it is not */
-		const char *what;
-	} row[] = {
-		{ PT_CTL_USER, true, "user code" }, { PT_CTL_OS, true, "kernel code" },
-		{ PT_CTL_BRANCHEN, false, "no branches" }, { PT_CTL_TSCEN, true, "TSC" },
-		{ PT_CTL_MTCEN, true, mtc }, { PT_CTL_CYCEN, true, "CYC" },
-		{ PT_CTL_DISRETC, true, "no return compression" },
-	};
-	size_t i, n = 0;
-
-	snprintf(mtc, sizeof(mtc), "MTC every 2^%" PRIu64 " ticks",
-		 field(ctl, PT_CTL_MTCFREQ_SHIFT));
-	for (i = 0; i < sizeof(row) / sizeof(row[0]); i++)
-		if (!(ctl & row[i].bit) != row[i].set)
-			n += (size_t)snprintf(text + n, size - n, "%s, ", row[i].what);
-	snprintf(text + n, size - n, "PSB every %" PRIu64 "K",
-		 UINT64_C(2) << field(ctl, PT_CTL_PSBFREQ_SHIFT));
-	return text;
-}
-
 static void file_text(struct informing *f, const struct hwt_session_info *info)
 {
 	struct out *o = &f->out;
-	char size[32], unit[256];
+	char size[32];
 
 	if (f->rec.opt->raw) {
 		out_printf(o, "a bare stream of %s\n\n", info->backend ? info->backend : "?");
 		return;
 	}
-	line(o, "command", info->cmdline);
-	line(o, "written by", info->ours ? "hwt" : "perf");
-	line(o, "host", info->host);
-	line(o, "machine", info->arch);
-	line(o, "system", info->os_release);
-	line(o, "cpu", info->cpuid);
-	line(o, "backend", info->backend);
-	if (info->samples)
-		sampling_text(o, info);
-	else if (info->backend && strcmp(info->backend, "pt") == 0)
-		line(o, "unit", unit_text(unit, sizeof(unit), info->rtit_ctl));
-	line(o, "size", text_size(size, sizeof(size), info->file_size));
-	line(o, "closed", info->complete ? "in good order" : "no: the writer was interrupted");
+	settings_line(o, "command", info->cmdline);
+	settings_line(o, "written by", info->ours ? "hwt" : "perf");
+	settings_line(o, "host", info->host);
+	settings_line(o, "machine", info->arch);
+	settings_line(o, "system", info->os_release);
+	settings_line(o, "cpu", info->cpuid);
+	settings_line(o, "backend", info->backend);
+	settings_text(o, info);
+	settings_line(o, "size", text_size(size, sizeof(size), info->file_size));
+	settings_line(o, "closed", info->complete ? "in good order" : "no: the writer was interrupted");
 	if (info->lost_records)
 		out_printf(o, "%-12s%" PRIu64 " records\n", "lost", info->lost_records);
 	if (info->truncated_at)
@@ -231,10 +145,7 @@ static void file_json(struct informing *f, const struct hwt_session_info *info)
 	json_string(j, "system", info->os_release);
 	json_string(j, "cpu", info->cpuid);
 	json_string(j, "backend", info->backend);
-	if (info->samples)
-		sampling_json(j, info);
-	else
-		json_hex(j, "rtit_ctl", info->rtit_ctl);
+	settings_json(j, info);
 	json_uint(j, "file_size", info->file_size);
 	json_bool(j, "complete", info->complete);
 	json_uint(j, "lost_records", info->lost_records);

@@ -106,7 +106,8 @@ struct hwt_session_info {
 	uint64_t	truncated_at;	/* 0 or file offset */
 	uint64_t	lost_records;
 	uint64_t	file_size;
-	uint64_t	rtit_ctl;
+	uint64_t	rtit_ctl;	/* Intel PT */
+	uint32_t	trcconfigr;	/* CoreSight: the first trace unit's */
 	bool		samples;	/* Arm SPE: samples of operations, no flow */
 	/*
 	 * Latencies, cache levels and mispredictions are those of a model

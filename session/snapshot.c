@@ -128,6 +128,8 @@ static int add_source(struct hwt_session *s, const struct snapshot_source *src, 
 		return -ENOMEM;
 	snprintf(st->name, sizeof(st->name), "%s", src->device->name);
 	take_source(&st->etm, src->device);
+	if (!s->info.trcconfigr)
+		s->info.trcconfigr = st->etm.configr;
 	st->formatted = src->buffer->formatted;
 	st->fd = open_buffer(src->buffer->path, &chunk.size, error);
 	if (st->fd < 0)

@@ -26,6 +26,9 @@ CASES = {
     "more than there are": ("threads-static",
                             ["work", "main", "malloc", "free", "calloc", "nothing"], []),
 }
+# Option: what `hwt info` says of the unit with it.
+UNIT = {"--cyc=4": "cycle counts", "--branch-broadcast": "branch broadcast",
+        "--no-retcomp": "no return stack"}
 
 
 def ranges_of(path, functions):
@@ -52,6 +55,10 @@ def check_case(checks, name):
         checks.that(f"{name}: something was traced",
                     info.returncode == 0 and not re.search(r"^all: 0 inst", info.stdout, re.M),
                     info.stdout, info.stderr)
+        unit = re.search(r"^unit +(.*)$", info.stdout, re.M)
+        for option, said in UNIT.items():
+            checks.equal(f"{name}: info has {said}", bool(unit) and said in unit[1],
+                         option in options)
 
 
 def main():
