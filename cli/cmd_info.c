@@ -117,7 +117,7 @@ static void file_text(struct informing *f, const struct hwt_session_info *info)
 		return;
 	}
 	settings_line(o, "command", info->cmdline);
-	settings_line(o, "written by", info->ours ? "hwt" : "perf");
+	settings_line(o, "written by", info->writer);
 	settings_line(o, "host", info->host);
 	settings_line(o, "machine", info->arch);
 	settings_line(o, "system", info->os_release);

@@ -143,6 +143,7 @@ static void take_info(struct hwt_session *s)
 	s->info.arch = i->arch;
 	s->info.os_release = i->os_release;
 	s->info.ours = i->ours;
+	s->info.writer = i->ours ? "hwt" : "perf";
 	s->by_time = i->ours && i->host && strcmp(i->host, "kernel") == 0;
 	s->info.complete = i->complete;
 	s->info.rtit_ctl = i->rtit_ctl;

@@ -102,6 +102,7 @@ int hwt_stream_code_switch(const struct hwt_stream *st, size_t index,
 
 struct hwt_session_info {
 	const char	*backend, *host, *cmdline, *cpuid, *arch, *os_release;
+	const char	*writer;	/* of a perf.data file: "hwt", "perf" */
 	bool		ours, complete;
 	uint64_t	truncated_at;	/* 0 or file offset */
 	uint64_t	lost_records;

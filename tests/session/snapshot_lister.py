@@ -106,6 +106,9 @@ def main():
         near = os.path.relpath(folder)  # as one types it
         got = [int(a, 16) for a in hwt(hwt_path, "script", "--insns", "-F", "ip", near)]
         compare(f"{folder.name}: address", got, want)
+        said = "\n".join(hwt(hwt_path, "info", near))
+        if "backend     coresight" not in said or "written by" in said:
+            sys.exit(f"{folder.name}: hwt info says\n{said}")
         print(f"{folder.name}: {sum(map(len, packets.values()))} packets, "
               f"{len(want)} addresses")
 

@@ -292,6 +292,7 @@ static void ordered_by_time(void **state)
 	make_foreign(w.path);
 	s = open_session(w.path, 0);
 	assert_false(hwt_session_info(s)->ours);
+	assert_string_equal(hwt_session_info(s)->writer, "perf");
 	hwt_session_close(s);
 	check_thread(w.path, &t);
 	world_thread_end(&t);
@@ -455,6 +456,7 @@ static void names_and_status(void **state)
 	unlink(w.lib_path[LIB_A]);
 	s = open_session(w.path, 0);
 	assert_true(hwt_session_info(s)->ours);
+	assert_string_equal(hwt_session_info(s)->writer, "hwt");
 	assert_true(hwt_session_info(s)->complete);
 	assert_string_equal(hwt_session_info(s)->backend, "pt");
 	st = stream_of(s, 100);
