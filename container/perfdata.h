@@ -48,6 +48,11 @@ struct perfdata_params {
 	 * killed writer loses up to a PSB period of each stream).
 	 */
 	size_t		(*whole_packets)(const uint8_t *bytes, size_t n);
+	/*
+	 * Grows with the bytes of trace that a reader finds in the file; true after
+	 * each call, perfdata_close the last one.  May be NULL.
+	 */
+	uint64_t	*written;
 };
 /*
  * Creates (or empties) the file and writes what precedes the first record.

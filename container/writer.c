@@ -153,9 +153,13 @@ static int advance(struct perfdata_writer *w, uint64_t n)
 
 	w->error = pdw_pwrite(w->fd, &size, sizeof(size),
 			      offsetof(struct perf_file_header, data.size));
-	if (!w->error)
-		w->data_size = size;
-	return w->error;
+	if (w->error)
+		return w->error;
+	w->data_size = size;
+	if (w->written)
+		*w->written += w->unwritten;
+	w->unwritten = 0;
+	return 0;
 }
 
 int perfdata_flush(struct perfdata_writer *w)
@@ -290,6 +294,7 @@ static int copy_params(struct perfdata_writer *w, const struct perfdata_params *
 	w->build_id = p->build_id;
 	w->build_id_ctx = p->build_id_ctx;
 	w->whole_packets = p->whole_packets;
+	w->written = p->written;
 	w->ncaps = p->ncaps < 32 ? p->ncaps : 32;
 	if (w->ncaps)
 		memcpy(w->caps, p->caps, w->ncaps * sizeof(w->caps[0]));

@@ -49,6 +49,8 @@ struct perfdata_writer {
 	uint64_t	filter_offset;	/* of AUXTRACE_INFO's filter length; 0: none */
 	uint8_t		*buf;		/* whole records not yet in the file */
 	size_t		used, cap;
+	uint64_t	unwritten;	/* bytes of trace in there */
+	uint64_t	*written;	/* and in the file; NULL: nobody asks */
 
 	char		**argv;
 	const struct pdw_tech *tech;

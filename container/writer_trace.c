@@ -100,6 +100,7 @@ static int put_trace(struct perfdata_writer *w, struct pdw_stream *s, const void
 	s->next += n;
 	s->nkept = 0;
 	s->truncated = false;
+	w->unwritten += size;
 	return direct ? pdw_write_through(w, iov, 3) : pdw_commit(w, mark);
 }
 

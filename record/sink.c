@@ -34,6 +34,7 @@ int sink_open(struct sink *s, const struct record_options *opt,
 		.build_id = opt->images.build_id,
 		.build_id_ctx = opt->images.ctx,
 		.whole_packets = opt->images.whole_packets,
+		.written = &s->bytes,
 	};
 	struct stat st;
 
@@ -73,6 +74,7 @@ static int write_raw(struct sink *s, const uint8_t *p, size_t n)
 			return -errno;
 		p += done;
 		n -= (size_t)done;
+		s->bytes += (uint64_t)done;
 	}
 	return 0;
 }
@@ -99,17 +101,13 @@ static int write_perf(struct sink *s, uint32_t pid, uint32_t tid, uint64_t posit
 int sink_trace(struct sink *s, uint32_t pid, uint32_t tid, uint64_t position,
 	       const void *bytes, size_t n, bool gap, bool final)
 {
-	int err = 0;
-
 	if (s->perf)
-		err = write_perf(s, pid, tid, position, bytes, n, gap, final);
-	else if (s->raw_fd >= 0 && s->raw_found && tid == s->raw_tid)
-		err = write_raw(s, bytes, n);
-	else if (s->raw_fd >= 0)
-		return 0;
-	if (!err)
+		return write_perf(s, pid, tid, position, bytes, n, gap, final);
+	if (s->raw_fd < 0)
 		s->bytes += n;
-	return err;
+	else if (s->raw_found && tid == s->raw_tid)
+		return write_raw(s, bytes, n);
+	return 0;
 }
 
 int sink_symbols(struct sink *s, const char *text, size_t n)

@@ -16,7 +16,7 @@ struct sink {
 	uint32_t	raw_tid;
 	bool		raw_found;	/* raw_tid is known */
 	uint32_t	threads;	/* seen so far */
-	uint64_t	bytes;
+	uint64_t	bytes;		/* of trace that are where it goes */
 };
 
 /* 0 or -errno. */

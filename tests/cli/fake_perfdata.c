@@ -39,6 +39,7 @@ int perfdata_create(const char *path, const struct perfdata_params *params,
 		return fake_file.create_error;
 	fake_file.created = true;
 	fake_file.per_cpu = params->per_cpu;
+	fake_file.written = params->written;
 	*out = (struct perfdata_writer *)&fake_file;
 	return 0;
 }
@@ -86,6 +87,7 @@ int perfdata_write_trace(struct perfdata_writer *w, uint32_t pid, uint32_t buf_i
 	s->wrong += position < s->next || (position > s->next && !truncated);
 	s->next = position + n;
 	s->bytes += n;
+	*fake_file.written += n;
 	s->finals += final;
 	return 0;
 }

@@ -21,6 +21,7 @@ struct fake_file {
 	int		of_type[32];	/* records */
 	uint64_t	code;		/* bytes of kernel code, all fake_code's */
 	uint64_t	symbols;	/* bytes of them */
+	uint64_t	*written;	/* the caller's count */
 	bool		per_cpu;
 	bool		created, closed;
 	char		filter[256], shown[256];

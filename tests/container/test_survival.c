@@ -72,7 +72,7 @@ static void check_bytes(struct perfdata *p, const struct perfdata_event *ev)
 }
 
 /* All that is in the file is whole, in order, and ends without an error. */
-static uint64_t check_file(const char *path)
+static uint64_t check_file(const char *path, uint64_t *trace)
 {
 	uint64_t next[2] = {0}, recs = 0;
 	const struct hwt_rec_generation *g;
@@ -95,6 +95,7 @@ static uint64_t check_file(const char *path)
 	/* Of what was recorded nothing is missing but what was not yet flushed. */
 	if (recs)
 		assert_true(next[1] + 65536 + 2 * CHUNK + 8192 > recs * CHUNK);
+	*trace = next[0] + next[1];
 	perfdata_close_reader(p);
 	return recs;
 }
@@ -118,7 +119,7 @@ static void test_killed(void **state)
 	struct timespec wait = {0};
 	char *path = temp_file();
 	struct stat st;
-	uint64_t most = 0, recs;
+	uint64_t most = 0, recs, trace;
 	int i, status;
 	pid_t pid;
 
@@ -136,7 +137,7 @@ static void test_killed(void **state)
 		kill(pid, SIGKILL);
 		assert_int_equal(waitpid(pid, &status, 0), pid);
 		assert_true(WIFSIGNALED(status));
-		recs = check_file(path);
+		recs = check_file(path, &trace);
 		most = recs > most ? recs : most;
 		assert_int_equal(truncate(path, 0), 0);
 		wait.tv_nsec = 100000;
@@ -145,14 +146,16 @@ static void test_killed(void **state)
 	temp_remove(path);
 }
 
-/* Writes until it fails; the error stays, also at the close. */
+/* Writes until it fails; the error stays, also at the close; and how much it was is told. */
 static void write_until(const char *path, int error)
 {
+	struct perfdata_params params = test_params;
+	uint64_t n = 0, written = 0, trace;
 	struct perfdata_writer *w;
-	uint64_t n = 0;
 	int err;
 
-	assert_int_equal(perfdata_create(path, &test_params, &w), 0);
+	params.written = &written;
+	assert_int_equal(perfdata_create(path, &params, &w), 0);
 	do
 		err = step(w, n++);
 	while (!err && n < 10000);
@@ -161,7 +164,8 @@ static void write_until(const char *path, int error)
 	assert_int_equal(perfdata_set_filter(w, "x"), error);
 	assert_int_equal(perfdata_flush(w), error);
 	assert_int_equal(perfdata_close(w), error);
-	assert_true(check_file(path) > 3);
+	assert_true(check_file(path, &trace) > 3);
+	assert_int_equal(written, trace);
 }
 
 static void test_file_size_limit(void **state)

@@ -4,6 +4,7 @@
 
 usage: outputs.py HWT STEPS-GUEST [--inner]
 """
+import json
 import os
 import resource
 import signal
@@ -51,6 +52,11 @@ def full_disk(checks):
     checks.that("full disk: said", one_line(done, 125, "small/hwt.data", "No space left"),
                 done.returncode, done.stderr)
     check_kept(checks, "full disk", "small/hwt.data", "log")
+    done = run([HWT, "record", "-o", "small/hwt.data", *PROGRAM])
+    told = run([HWT, "info", "--json", "-i", "small/hwt.data"]).stdout
+    there = sum(thread["bytes"] for thread in json.loads(told)["threads"])
+    checks.that("full disk: as much trace as is said",
+                f": {there / 1024:.1f} KiB of trace, " in done.stderr, done.stderr, there)
     done = run([HWT, "record", "-q", "-o", "small/hwt.data", GUEST, "steps", "1"])
     os.remove("small/hwt.data")
     with open("small/filler", "wb") as file:
