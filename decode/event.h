@@ -59,6 +59,7 @@ enum trace_event_type {
 	TRACE_CBR,		/* value: core:bus ratio */
 	TRACE_MODE,		/* value: bits of execution mode (16, 32, 64) */
 	TRACE_PIP,		/* value: CR3 */
+	TRACE_CONTEXT,		/* value: CONTEXTIDR */
 	TRACE_PTWRITE,		/* value: payload; ip or 0 */
 	TRACE_STOPPED,		/* TraceStop, buffer full */
 	TRACE_SYNC,		/* a sync point (PSB) was met at `offset` */

@@ -120,6 +120,7 @@ static const char *const event_names[TRACE_EVENT_MAX] = {
 	[TRACE_CBR] = "cbr",
 	[TRACE_MODE] = "mode",
 	[TRACE_PIP] = "cr3",
+	[TRACE_CONTEXT] = "contextidr",
 	[TRACE_PTWRITE] = "ptwrite",
 	[TRACE_STOPPED] = "stopped",
 };

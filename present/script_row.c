@@ -26,6 +26,13 @@ static bool symbol_at(struct script *s, uint64_t ip, struct image_symbol *out)
 	return s->has_symbol;
 }
 
+/* Of a register, or of what the program wrote. */
+static bool has_value(const struct trace_event *ev)
+{
+	return ev->type == TRACE_PTWRITE || ev->type == TRACE_CBR || ev->type == TRACE_MODE ||
+	       ev->type == TRACE_PIP || ev->type == TRACE_CONTEXT;
+}
+
 /* ---- text ---- */
 
 static void pad_hex(struct out *o, uint64_t v, size_t width)
@@ -164,8 +171,7 @@ static void text_flow(struct script *s, const struct row *row)
 		text_symbol(s, row->ip);
 	if (row->ip && wants(s, SCRIPT_LINE))
 		text_line(s, row->ip);
-	if (row->ev->type == TRACE_PTWRITE || row->ev->type == TRACE_CBR ||
-	    row->ev->type == TRACE_MODE || row->ev->type == TRACE_PIP)
+	if (has_value(row->ev))
 		out_printf(o, " value 0x%llx", (unsigned long long)row->ev->value);
 	if (wants(s, SCRIPT_TO) && row->to) {
 		out_str(o, " => ");
@@ -252,8 +258,7 @@ static void row_json(struct script *s, const struct row *row)
 		json_place(s, "at", row->ip);
 	if (row->to && (wants(s, SCRIPT_TO) || s->opt.mode == SCRIPT_CALLS))
 		json_place(s, "to", row->to);
-	if (ev->type == TRACE_PTWRITE || ev->type == TRACE_CBR || ev->type == TRACE_MODE ||
-	    ev->type == TRACE_PIP)
+	if (has_value(ev))
 		json_hex(j, "value", ev->value);
 	if (row->sample)
 		script_sample_json(s, row->sample);

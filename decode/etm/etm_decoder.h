@@ -25,7 +25,7 @@
  *   overflow, discard	TRACE_GAP (OVERFLOW)
  *   bad packet, or one that does not fit	TRACE_ERROR; decoding goes on at the
  *			next A-sync, the bytes between are TRACE_GAP (NO_SYNC)
- *   context ID		TRACE_PIP, value: the ID
+ *   context ID		TRACE_CONTEXT, value: the ID
  * Only AArch64 and A32 code is followed; T32 is TRACE_ERROR (MODE).
  */
 #ifndef DECODE_ETM_DECODER_H

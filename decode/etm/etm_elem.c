@@ -349,7 +349,7 @@ static void context(struct etm_decoder *d, const ocsd_generic_trace_elem *e,
 	d->cid = e->context.context_id;
 	d->cid_known = true;
 	run_out(d, 0);
-	push(d, TRACE_PIP, 0, d->cid, offset);
+	push(d, TRACE_CONTEXT, 0, d->cid, offset);
 }
 
 /* Follows OpenCSD's return stack; true: an indirect branch waits for its target. */

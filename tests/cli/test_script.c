@@ -42,6 +42,8 @@ static const struct trace_event events[] = {
 	{ .type = TRACE_RUN, .flags = TRACE_F_BRANCH, .ninsn = 3, .ip = 0xffe,
 	  .block = &low_block, .to = 0x1004 },
 	{ .type = TRACE_ASYNC, .ip = 0x1004, .to = 0x401000 },
+	{ .type = TRACE_PIP, .value = 0x1234000 },
+	{ .type = TRACE_CONTEXT, .value = 0xabc },
 	{ .type = TRACE_SYNC, .offset = 0x40 },
 };
 #define NEVENTS	((int)(sizeof(events) / sizeof(events[0])))
@@ -214,7 +216,14 @@ static void branches(void **state)
 	       "ret                 402001 => 40100a\n"
 	       "-- gap: the trace unit lost data (overflow) at offset 0x30, address 40100a, 7 bytes\n"
 	       "not-taken             1001 => 1004\n"
-	       "async                 1004 => 401000\n");
+	       "async                 1004 => 401000\n"
+	       "cr3                      - value 0x1234000\n"
+	       "contextidr               - value 0xabc\n");
+	expect(SCRIPT_BRANCHES, "event", false,
+	       "enabled   \ncall      \nret       \n"
+	       "-- gap: the trace unit lost data (overflow) at offset 0x30, address 40100a, 7 bytes\n"
+	       "not-taken \nasync     \ncr3        value 0x1234000\n"
+	       "contextidr value 0xabc\n");
 }
 
 static void calls(void **state)

@@ -124,7 +124,7 @@ static void event_text(char *t, size_t room, const struct trace_event *ev)
 	case TRACE_ERROR:
 		snprintf(t, room, "[error %s] ", gap_name(ev->error));
 		break;
-	case TRACE_PIP:
+	case TRACE_CONTEXT:
 		snprintf(t, room, "[ctx %llx] ", (unsigned long long)ev->value);
 		break;
 	}

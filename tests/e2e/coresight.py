@@ -78,8 +78,11 @@ def check_commands(checks, hwt, data, threads):
     for command in ("script", "calls", "dump"):
         done = run([hwt, command, "-i", data, "--json"], timeout=300)
         checks.that(command, done.returncode == 0 and done.stdout, done.stderr)
-        for line in done.stdout.splitlines():
-            json.loads(line)
+        told = [json.loads(line) for line in done.stdout.splitlines()]
+        if command == "script":
+            types = {line["type"] for line in told}
+            checks.that("script: the architecture's names", "contextidr" in types and
+                        "cr3" not in types, types)
 
 
 def check_packets(checks, hwt, data, options):

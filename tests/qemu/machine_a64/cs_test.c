@@ -70,7 +70,7 @@ static void note(struct result *d, const struct trace_event *e)
 		d->exceptions++;
 		d->types |= 1u << (e->value & 31);
 		break;
-	case TRACE_PIP:
+	case TRACE_CONTEXT:
 		d->cids += e->value == d->cid + 1;
 		d->cid = e->value;
 		break;
