@@ -263,18 +263,15 @@ static void print_summary(const struct record_values *v, const struct record_res
 		text_duration(time, sizeof(time), r->ended_ns - r->started_ns));
 }
 
-static int record_target(const struct record_values *v, struct hwt_host *host,
-			 char **operands)
+static struct record_options options_of(const struct record_values *v, char **operands)
 {
-	struct record_filter filters[16];
-	struct record_options options = {
+	return (struct record_options){
 		.backend = v->backend,
 		.output = v->output,
 		.bufsize = v->bufsize,
 		.ring = v->ring,
 		.follow = v->follow,
 		.ready_fd = v->ready_fd == NOT_GIVEN ? -1 : (int)v->ready_fd,
-		.filters = filters,
 		.config = pt_config(v),
 		.coresight = coresight_config(v),
 		.unfit = unfit,
@@ -284,10 +281,18 @@ static int record_target(const struct record_values *v, struct hwt_host *host,
 		.pid = (pid_t)v->pid,
 		.cmdline = command_line(),
 	};
+}
+
+static int record_target(const struct record_values *v, struct hwt_host *host,
+			 char **operands)
+{
+	struct record_options options = options_of(v, operands);
+	struct record_filter filters[16];
 	struct record_result result;
 	cpu_set_t cpus;
 	int err, status;
 
+	options.filters = filters;
 	if (sampling_config(&v->sampling, v->tsc, v->kernel, &options.spe))
 		return EXIT_RECORD_FAILED;
 	if (host_filters(&v->images, &v->functions, "-C", v->cpus, filters, &options.nfilters))

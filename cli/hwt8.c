@@ -136,11 +136,10 @@ static int list_to(const struct hwt8_values *v, struct listing *l, const char *p
 
 /* ---- recording ---- */
 
-static int record(const struct hwt8_values *v, char **operands, const char *output,
-		  struct record_result *result)
+static struct record_options options_of(const struct hwt8_values *v, char **operands,
+					const char *output)
 {
-	struct record_filter filters[16];
-	struct record_options options = {
+	return (struct record_options){
 		.backend = v->backend,
 		.coresight = {
 			.configr = CORESIGHT_RS | CORESIGHT_TS | CORESIGHT_CID,
@@ -151,7 +150,6 @@ static int record(const struct hwt8_values *v, char **operands, const char *outp
 		.raw_thread = v->thread == NO_THREAD ? 0 : (uint32_t)v->thread,
 		.bufsize = v->bufsize,
 		.ready_fd = -1,
-		.filters = filters,
 		.config = {
 			.rtit_ctl = PT_CTL_BRANCHEN | PT_CTL_TSCEN |
 				    (v->cpus ? PT_CTL_OS : PT_CTL_USER),
@@ -162,12 +160,20 @@ static int record(const struct hwt8_values *v, char **operands, const char *outp
 		.pid = (pid_t)v->pid,
 		.cmdline = command_line(),
 	};
+}
+
+static int record(const struct hwt8_values *v, char **operands, const char *output,
+		  struct record_result *result)
+{
+	struct record_options options = options_of(v, operands, output);
+	struct record_filter filters[16];
 	const char *needs_kernel = v->pid ? "-P" : v->cpus ? "-s" : NULL;
 	const struct sampling_values sampling = SAMPLING_DEFAULTS;
 	struct hwt_host *host;
 	cpu_set_t cpus;
 	int err;
 
+	options.filters = filters;
 	if (sampling_config(&sampling, true, v->cpus, &options.spe))
 		return EXIT_FAILED;
 	if (v->cpus) {

@@ -171,13 +171,39 @@ static void run_untraced(void)
 		execve(path, argv, environ);
 }
 
+static struct options parse_options(int argc, char **argv)
+{
+	struct options o = {-1, -1, -1, 0};
+	int i;
+
+	for (i = 0; i < argc; i++)
+		if (!parse_option(&o, argv[i]))
+			plugin_refuse("bad option '%s'", argv[i]);
+	if (o.owner < 0 || o.window < 0 || o.dram < 0)
+		plugin_refuse("owner=, window= and dram= must be given; use hwt(8)");
+	return o;
+}
+
+/* The unit behind the window; err: what mapping the window said. */
+static void find_unit(int err)
+{
+	if (err == -EPROTO)
+		plugin_refuse("the trace window is of another version of hwt");
+	if (err)
+		plugin_refuse("cannot map the trace window: %s", strerror(-err));
+	vtu.unit = unit_find(vtu.window->unit_kind);
+	if (!vtu.unit)
+		plugin_refuse("an %s CPU has no trace unit of the kind that is asked for",
+			      vtu.guest->name);
+}
+
 QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id,
 					   const struct qemu_info *info, int argc,
 					   char **argv)
 {
-	struct options o = {-1, -1, -1, 0};
 	const char *why = check_emulator(info);
-	int i, err;
+	struct options o;
+	int err;
 
 	if (why)
 		plugin_refuse("%s", why);
@@ -185,11 +211,7 @@ QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id,
 		system_install(id, info, argc, argv);
 		return 0;
 	}
-	for (i = 0; i < argc; i++)
-		if (!parse_option(&o, argv[i]))
-			plugin_refuse("bad option '%s'", argv[i]);
-	if (o.owner < 0 || o.window < 0 || o.dram < 0)
-		plugin_refuse("owner=, window= and dram= must be given; use hwt(8)");
+	o = parse_options(argc, argv);
 	vtu.id = id;
 	vtu.pid = getpid();
 	vtu.owner_pid = o.owner;
@@ -200,14 +222,7 @@ QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id,
 		return 0;
 	}
 	restore_own_environment();
-	if (err == -EPROTO)
-		plugin_refuse("the trace window is of another version of hwt");
-	if (err)
-		plugin_refuse("cannot map the trace window: %s", strerror(-err));
-	vtu.unit = unit_find(vtu.window->unit_kind);
-	if (!vtu.unit)
-		plugin_refuse("an %s CPU has no trace unit of the kind that is asked for",
-			      vtu.guest->name);
+	find_unit(err);
 	syscalls_init();
 	process_init();
 	process_exec_init();
