@@ -31,7 +31,7 @@ struct perfdata_params {
 	uint32_t	ncaps;
 	uint64_t	time_hz;	/* ticks a second: time conversion; 0: 1 GHz */
 	bool		per_cpu;	/* buffers are CPUs', not threads' */
-	bool		shared;		/* coresight: many threads' trace is in a buffer */
+	bool		shared;		/* coresight: many threads' or CPUs' trace is in a buffer */
 	const char	*host;		/* "embedded", "kernel" */
 	/*
 	 * Copies the build-id of the file at path to out (at most max bytes)

@@ -47,6 +47,7 @@ struct perfdata_writer {
 	bool		nomem;		/* the unit under way found no room */
 	uint64_t	data_offset, data_size;
 	uint64_t	filter_offset;	/* of AUXTRACE_INFO's filter length; 0: none */
+	uint64_t	units_offset;	/* of AUXTRACE_INFO's units; 0: none */
 	uint8_t		*buf;		/* whole records not yet in the file */
 	size_t		used, cap;
 	uint64_t	unwritten;	/* bytes of trace in there */
@@ -99,6 +100,8 @@ struct pdw_tech {
 	void (*attr)(const struct perfdata_writer *w, struct perf_event_attr *attr);
 	/* PERF_RECORD_AUXTRACE_INFO. */
 	void (*info)(struct perfdata_writer *w);
+	/* The CPU's trace has that mark.  -errno; NULL: there are none. */
+	int (*source)(struct perfdata_writer *w, uint32_t cpu, uint32_t source);
 };
 extern const struct pdw_tech pdw_pt, pdw_coresight, pdw_spe;
 #define PDW_ATTR_SIZE		128	/* PERF_ATTR_SIZE_VER7 */

@@ -3,13 +3,17 @@
  * What perf.data says of a CoreSight trace: the cs_etm PMU's event
  * (/sys/bus/event_source/devices/cs_etm/format) and its AUXTRACE_INFO, version 1.
  * Each stream is an ETR's frames: with one source, always of the same trace ID, or of
- * whatever threads there are, each with an ID of its own.  Their units are all alike.
+ * whatever threads or CPUs there are, each with an ID of its own.  Their units are all
+ * alike.
  */
 #include "writer.h"
 
 #define CONFIGR_RES1	1u   /* TRCCONFIGR[0] reads as one */
 #define NONSECURE_TRACE 0xcu /* TRCAUTHSTATUS.NSNID: there, enabled */
 #define FRAME		16   /* bytes of the formatter's frame */
+#define UNIT_SIZE	(CS_CPU_COUNT * sizeof(uint64_t))
+/* Of a trace ID that is no CPU's, or not yet. */
+#define NO_CPU		UINT32_MAX
 /*
  * perf's decoder begins anew with each AUXTRACE, at the first sync point there: few
  * and large ones, so that little of a long trace is missing in perf, and of a short
@@ -45,7 +49,7 @@ static void put_attr(const struct perfdata_writer *w, struct perf_event_attr *at
 			attr->config |= bits[i].config;
 }
 
-/* A trace unit, which perf thinks is a CPU's. */
+/* A trace unit; a thread's is one that perf takes for a CPU's. */
 static void put_unit(struct perfdata_writer *w, uint32_t number, uint32_t trace_id)
 {
 	const uint64_t cpu[CS_CPU_COUNT] = {
@@ -76,9 +80,23 @@ static void put_info(struct perfdata_writer *w)
 
 	pdw_put(w, type, sizeof(type));
 	pdw_put(w, priv, sizeof(priv));
+	w->units_offset = w->data_offset + w->used;
 	for (i = 0; i < n; i++)
-		put_unit(w, i, w->shared ? i + 1 : CORESIGHT_TRACE_ID);
+		put_unit(w, w->shared && w->per_cpu ? NO_CPU : i,
+			 w->shared ? i + 1 : CORESIGHT_TRACE_ID);
 	pdw_end(w, start);
+}
+
+/* Its unit is in the file already. */
+static int set_source(struct perfdata_writer *w, uint32_t cpu, uint32_t source)
+{
+	const uint64_t number = cpu;
+
+	if (!w->shared || !source || source > CORESIGHT_TRACE_ID_LAST)
+		return 0;
+	return pdw_pwrite(w->fd, &number, sizeof(number),
+			  w->units_offset + (source - 1) * UNIT_SIZE +
+				  CS_CPU_NUMBER * sizeof(number));
 }
 
 const struct pdw_tech pdw_coresight = {
@@ -96,4 +114,5 @@ const struct pdw_tech pdw_coresight = {
 	.ntail = sizeof(no_trace),
 	.attr = put_attr,
 	.info = put_info,
+	.source = set_source,
 };

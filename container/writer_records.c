@@ -271,6 +271,14 @@ static void write_buffer(struct perfdata_writer *w, const struct hwt_rec *rec)
 	s->wrapped |= !!(b->flags & HWT_BUF_WRAPPED);
 }
 
+static void write_source(struct perfdata_writer *w, const struct hwt_rec *rec)
+{
+	const struct hwt_rec_source *s = payload_of(rec);
+
+	if (rec->cpu >= 0 && w->tech->source)
+		w->error = w->tech->source(w, (uint32_t)rec->cpu, s->source);
+}
+
 static void (*const writers[HWT_REC_TYPE_MAX])(struct perfdata_writer *,
 					       const struct hwt_rec *) = {
 	[HWT_REC_MMAP] = write_mmap,
@@ -283,6 +291,7 @@ static void (*const writers[HWT_REC_TYPE_MAX])(struct perfdata_writer *,
 	[HWT_REC_KERNEL] = write_kernel,
 	[HWT_REC_TEXT_POKE] = write_text_poke,
 	[HWT_REC_LOST] = write_lost,
+	[HWT_REC_SOURCE] = write_source,
 	[HWT_REC_EXIT] = write_exit,
 };
 
@@ -314,5 +323,5 @@ int perfdata_write_record(struct perfdata_writer *w, const struct hwt_rec *rec)
 	if (writers[rec->type])
 		writers[rec->type](w, rec);
 	pdw_put_part(w, HWT_PART_REC, rec, rec->size);
-	return pdw_commit(w, mark);
+	return w->error ? w->error : pdw_commit(w, mark);
 }

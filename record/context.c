@@ -29,7 +29,7 @@ static int refused_thread(struct context *ctx, int err)
 	case -ESRCH:
 		return recorder_fail(r, err, "process %u: there is none, or it has ended", ctx->pid);
 	case -EBUSY:
-		return recorder_fail(r, err, "CPUs are being traced with '%s': processes cannot be at the same time",
+		return recorder_fail(r, err, "'%s' is busy: CPUs are being traced with it, or, where it has one buffer at a time, another process",
 				     r->technology->backend);
 	}
 	return recorder_fail(r, err, "cannot trace process %u with '%s' and a buffer of %zu bytes: %s",
@@ -46,7 +46,7 @@ static int refused_cpus(struct context *ctx, int err)
 	case -ENXIO:
 		return recorder_fail(r, err, "one of these CPUs is not there or offline");
 	case -EBUSY:
-		return recorder_fail(r, err, "one of these CPUs, or a process, is being traced with '%s' already",
+		return recorder_fail(r, err, "'%s' is busy: one of these CPUs or a process is being traced with it, or, where it has one buffer at a time, other CPUs",
 				     r->technology->backend);
 	case -EOPNOTSUPP:
 		return recorder_fail(r, err, "'%s' cannot trace CPUs on the %s host", r->technology->backend,

@@ -54,6 +54,13 @@ static struct hwt_stream *thread_of(struct hwt_session *s, uint32_t pid, uint32_
 	return st ? st : index_add_stream(s, pid, tid, -1);
 }
 
+static struct hwt_stream *cpu_of(struct hwt_session *s, int32_t cpu)
+{
+	struct hwt_stream *st = idmap_get(&s->cpus, (uint32_t)cpu);
+
+	return st ? st : index_add_stream(s, 0, 0, cpu);
+}
+
 static int on_mmap(struct hwt_session *s, const struct hwt_rec *rec,
 		   const uint8_t *build_id, size_t build_id_size)
 {
@@ -251,12 +258,9 @@ static int on_buffer(struct hwt_session *s, const struct hwt_rec *rec)
 
 	if (!b)
 		return -EINVAL;
-	st = idmap_get(rec->cpu < 0 ? &s->tids : &s->cpus, b->buf_id);
-	if (!st && rec->cpu >= 0) {
-		st = index_add_stream(s, 0, 0, rec->cpu);
-		if (!st)
-			return -ENOMEM;
-	}
+	st = rec->cpu < 0 ? idmap_get(&s->tids, b->buf_id) : cpu_of(s, rec->cpu);
+	if (!st && rec->cpu >= 0)
+		return -ENOMEM;
 	/* `lost` is bytes where a ring wrapped, times that the unit lost data else. */
 	if (st && !(b->flags & HWT_BUF_WRAPPED))
 		st->full_stops = b->lost > st->full_stops ? b->lost : st->full_stops;
@@ -270,14 +274,14 @@ static int on_source(struct hwt_session *s, const struct hwt_rec *rec)
 
 	if (!from)
 		return -EINVAL;
-	st = thread_of(s, rec->pid, rec->tid);
+	st = rec->cpu < 0 ? thread_of(s, rec->pid, rec->tid) : cpu_of(s, rec->cpu);
 	if (!st)
 		return -ENOMEM;
 	/* An exec by another thread: the leader's stream goes on. */
 	st->end = 0;
 	if (st->sink && st->source == from->source)
 		return 0;
-	st->sink = idmap_get(&s->tids, from->buf_id);
+	st->sink = idmap_get(rec->cpu < 0 ? &s->tids : &s->cpus, from->buf_id);
 	st->source = from->source;
 	st->begin = rec->position;
 	return st->sink ? 0 : -EINVAL;

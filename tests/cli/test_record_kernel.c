@@ -343,7 +343,7 @@ static void functions_that_are_not_there(void **state)
 static void cpus_refused(void **state)
 {
 	static const struct { int err; const char *text; } row[] = {
-		{ -EPERM, "CAP_PERFMON" }, { -ENXIO, "offline" }, { -EBUSY, "already" },
+		{ -EPERM, "CAP_PERFMON" }, { -ENXIO, "offline" }, { -EBUSY, "busy" },
 		{ -EOPNOTSUPP, "cannot trace CPUs" },
 	};
 	struct recorder_run t;

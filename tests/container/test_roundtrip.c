@@ -339,6 +339,42 @@ static void test_info(void **state)
 	temp_remove(path);
 }
 
+/* CoreSight: a unit of each trace ID, which is the CPU's that a SOURCE record names. */
+static void test_cpu_sources(void **state)
+{
+	static const struct hwt_rec_source sources[] = {{3, 0x11}, {3, 1}, {3, 0x6f}, {3, 0x70}};
+	static const int32_t cpu_of[] = {3, 4, 70, 5};
+	struct perfdata_params params = test_params;
+	const struct perfdata_info *info;
+	char *path = temp_file();
+	struct perfdata_writer *w;
+	struct perfdata *p;
+	struct hwt_rec *rec;
+	uint32_t i, want;
+
+	params.backend = "coresight";
+	params.per_cpu = params.shared = true;
+	assert_int_equal(perfdata_create(path, &params, &w), 0);
+	for (i = 0; i < sizeof(sources) / sizeof(sources[0]); i++) {
+		rec = make_rec(HWT_REC_SOURCE, 0, 0, &sources[i], sizeof(sources[i]), NULL);
+		rec->cpu = cpu_of[i];
+		assert_int_equal(perfdata_write_record(w, rec), 0);
+		free(rec);
+	}
+	assert_int_equal(perfdata_close(w), 0);
+	p = must_open(path);
+	info = perfdata_info(p);
+	assert_true(info->per_cpu);
+	assert_int_equal(info->netm, CORESIGHT_TRACE_ID_LAST);
+	for (i = 0; i < info->netm; i++) {
+		want = i == 0x10 ? 3 : i == 0 ? 4 : i == 0x6e ? 70 : UINT32_MAX;
+		assert_int_equal(info->etm[i].traceidr, i + 1);
+		assert_int_equal(info->etm[i].cpu, want);
+	}
+	perfdata_close_reader(p);
+	temp_remove(path);
+}
+
 /* Times at the ends of their range: they saturate, they never wrap. */
 static void test_clock(void **state)
 {
@@ -379,6 +415,7 @@ int main(void)
 		cmocka_unit_test(test_large_code),   cmocka_unit_test(test_malformed),
 		cmocka_unit_test(test_symbols),
 		cmocka_unit_test(test_info),	     cmocka_unit_test(test_clock),
+		cmocka_unit_test(test_cpu_sources),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
