@@ -52,8 +52,8 @@ struct hwt_buffer {
 	bool			held;		/* or on it, and its CPU stands still */
 	void			*priv;		/* backend's save area */
 	/*
-	 * Where the trace goes: to b itself, or (scope context) to an earlier thread's
-	 * buffer.  Pages, head, tail, gaps and ring are that one's, and its lock guards
+	 * Where the trace goes: to b itself, or (scope context) to an earlier thread's or
+	 * CPU's buffer.  Pages, head, tail, gaps and ring are that one's, and its lock guards
 	 * them.  source: what marks b's trace there; 0: nothing does, or needs to.
 	 */
 	struct hwt_buffer	*sink;

@@ -10,7 +10,7 @@ struct hwt_buffer *hwt_buffer_sink(struct hwt_buffer *b)
 
 static bool buffer_shares(const struct hwt_buffer *b)
 {
-	return b->backend->scope == HWT_SCOPE_CONTEXT && b->thr;
+	return b->backend->scope == HWT_SCOPE_CONTEXT;
 }
 
 /* b's trace goes to sink: 0, -EAGAIN. */
@@ -339,6 +339,29 @@ void hwt_buffer_publish(struct hwt_buffer *b, int unit, uint32_t flags)
 	r.time = bus->ops->now ? bus->ops->now(bus, unit) : 0;
 	buffer_positions(b, &r);
 	hwt_record_buffer(b, &r);
+}
+
+int hwt_buffer_tell_source(struct hwt_buffer *b, const struct hwt_rec *rec, bool never_hold)
+{
+	struct hwt_rec_source payload = {
+		.buf_id = hwt_buffer_sink(b)->buf_id,
+		.source = b->source,
+	};
+	struct hwt_record_parts parts = {
+		.rec = *rec,
+		.fixed = &payload,
+		.nfixed = sizeof(payload),
+		.never_hold = never_hold,
+	};
+	int rc;
+
+	if (!b->source || b->told == b->source)
+		return 0;
+	parts.rec.type = HWT_REC_SOURCE;
+	rc = hwt_record_put(b->ctx, &parts, NULL);
+	if (rc != -EAGAIN)
+		b->told = b->source;
+	return rc;
 }
 
 int hwt_buffer_read(struct hwt_buffer *b, uint64_t *offset, uint64_t *data)

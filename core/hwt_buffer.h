@@ -42,6 +42,11 @@ void hwt_buffer_revive(struct hwt_buffer *b);
 void hwt_buffer_restart(struct hwt_buffer *b);
 /* Queues a BUFFER record with these HWT_BUF_* flags; `unit` gives the time. */
 void hwt_buffer_publish(struct hwt_buffer *b, int unit, uint32_t flags);
+/*
+ * Publishes a SOURCE record with the header of rec, if there is a source that was not
+ * told of.  As hwt_record_put; never_hold: struct hwt_record_parts.
+ */
+int hwt_buffer_tell_source(struct hwt_buffer *b, const struct hwt_rec *rec, bool never_hold);
 /* As hwt_backend_ops.read. */
 int hwt_buffer_read(struct hwt_buffer *b, uint64_t *offset, uint64_t *data);
 /* As hwt_backend_ops.bufptr; the context's mutex is held. */

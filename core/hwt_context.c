@@ -289,6 +289,7 @@ static void context_free(struct hwt_context *ctx)
 	struct hwt_context **p;
 	struct hwt_thread *thr, *next;
 	hwt_irqflags_t flags;
+	struct hwt_buffer *b;
 
 	context_drain(ctx);
 	hwt_spin_lock(&core->lock, flags);
@@ -297,9 +298,9 @@ static void context_free(struct hwt_context *ctx)
 	*p = ctx->next;
 	hwt_spin_unlock(&core->lock, flags);
 	/* Sources before their sinks. */
-	for (thr = ctx->threads; thr; thr = thr->next)
-		if (thr->buf.sink != &thr->buf)
-			hwt_buffer_fini(&thr->buf);
+	for (b = hwt_context_first(ctx); b; b = hwt_context_next(ctx, b))
+		if (b->sink != b)
+			hwt_buffer_fini(b);
 	for (thr = ctx->threads; thr; thr = next) {
 		next = thr->next;
 		hwt_thread_free(thr);

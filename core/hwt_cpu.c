@@ -117,6 +117,18 @@ static int cpu_node(struct hwt_context *ctx, struct hwt_cpu *c)
 				      &c->buf.node);
 }
 
+/* Where its trace goes, if that is shared: before any other record. */
+static void cpu_tell(struct hwt_context *ctx, struct hwt_cpu *c)
+{
+	struct hwt_bus *bus = ctx->backend->bus;
+	struct hwt_rec rec = {
+		.time = bus->ops->now ? bus->ops->now(bus, c->id) : 0,
+		.cpu = c->id,
+	};
+
+	hwt_buffer_tell_source(&c->buf, &rec, true);
+}
+
 int hwt_cpu_add_set(struct hwt_context *ctx, uint64_t uset, size_t size)
 {
 	struct hwt_cpu **end = &ctx->cpus, *c;
@@ -130,6 +142,8 @@ int hwt_cpu_add_set(struct hwt_context *ctx, uint64_t uset, size_t size)
 		rc = cpus_link(ctx);
 	for (c = ctx->cpus; c && !rc; c = c->next)
 		rc = cpu_node(ctx, c);
+	for (c = ctx->cpus; c && !rc; c = c->next)
+		cpu_tell(ctx, c);
 	return rc;
 }
 

@@ -93,7 +93,7 @@ static int source_record(struct hwt_context *ctx, struct hwt_thread *thr,
 	struct hwt_rec rec;
 
 	hwt_hook_header(ctx, thr, at, HWT_REC_SOURCE, &rec);
-	return hwt_hook_result(ctx, hwt_thread_tell_source(thr, &rec, false), false);
+	return hwt_hook_result(ctx, hwt_buffer_tell_source(&thr->buf, &rec, false), false);
 }
 
 /* Buffer, node and save area, before the record that tells of them. */

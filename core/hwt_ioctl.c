@@ -265,20 +265,30 @@ static void context_full(struct hwt_context *ctx)
 	}
 }
 
-/* A held thread resumes itself; any other is switched in from here. */
-static void resume(const struct call *c, struct hwt_buffer *b)
+/*
+ * What waits for room in that buffer goes on.  A held thread resumes itself; any other,
+ * and a CPU, is switched in from here.
+ */
+static void resume(const struct call *c, struct hwt_buffer *sink)
 {
-	if (!hwt_buffer_serviced(b) || c->core->ops->may_hold)
-		return;
-	if (b->thr)
-		hwt_thread_sync(b->thr);
-	else
+	struct hwt_buffer *b;
+	bool cpus = false;
+
+	for (b = hwt_context_first(c->ctx); b; b = hwt_context_next(c->ctx, b)) {
+		if (b->sink != sink || !hwt_buffer_serviced(b) || c->core->ops->may_hold)
+			continue;
+		if (b->thr)
+			hwt_thread_sync(b->thr);
+		else
+			cpus = true;
+	}
+	if (cpus)
 		hwt_context_sync(c->ctx);
 }
 
 static int do_svc_buf(const struct call *c, void *arg)
 {
-	struct hwt_buffer *sink = NULL, *b;
+	struct hwt_buffer *sink = NULL;
 	int rc;
 
 	if (!c->ctx->backend->ops->svc_buf)
@@ -287,9 +297,8 @@ static int do_svc_buf(const struct call *c, void *arg)
 	if (rc)
 		return rc;
 	context_full(c->ctx);
-	for (b = hwt_context_first(c->ctx); sink && b; b = hwt_context_next(c->ctx, b))
-		if (b->sink == sink)
-			resume(c, b);
+	if (sink)
+		resume(c, sink);
 	hwt_core_wakeup(c->core);
 	return 0;
 }

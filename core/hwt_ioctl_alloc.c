@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "hwt_ioctl.h"
+#include "hwt_buffer.h"
 #include "hwt_context.h"
 #include "hwt_contexthash.h"
 #include "hwt_cpu.h"
@@ -50,7 +51,7 @@ static void thread_record(struct hwt_thread *thr)
 	};
 
 	hwt_record_put(ctx, &parts, NULL);
-	hwt_thread_tell_source(thr, &parts.rec, true);
+	hwt_buffer_tell_source(&thr->buf, &parts.rec, true);
 	hwt_record_notify(ctx);
 }
 

@@ -254,31 +254,6 @@ void hwt_thread_sync_here(struct hwt_thread *thr, int unit)
 		hwt_buffer_sync(&thr->buf, unit);
 }
 
-int hwt_thread_tell_source(struct hwt_thread *thr, const struct hwt_rec *rec,
-			   bool never_hold)
-{
-	struct hwt_buffer *b = &thr->buf;
-	struct hwt_rec_source payload = {
-		.buf_id = hwt_buffer_sink(b)->buf_id,
-		.source = b->source,
-	};
-	struct hwt_record_parts parts = {
-		.rec = *rec,
-		.fixed = &payload,
-		.nfixed = sizeof(payload),
-		.never_hold = never_hold,
-	};
-	int rc;
-
-	if (!b->source || b->told == b->source)
-		return 0;
-	parts.rec.type = HWT_REC_SOURCE;
-	rc = hwt_record_put(thr->ctx, &parts, NULL);
-	if (rc != -EAGAIN)
-		b->told = b->source;
-	return rc;
-}
-
 static void sync_on_cpu(void *arg, int cpu)
 {
 	hwt_thread_sync_here(arg, cpu);

@@ -61,12 +61,6 @@ void hwt_thread_retire(struct hwt_thread *thr);
 bool hwt_thread_is_dead(struct hwt_thread *thr);
 /* The calling thread or CPU is it, at `unit`: hwt_buffer_sync, once it was told. */
 void hwt_thread_sync_here(struct hwt_thread *thr, int unit);
-/*
- * Publishes a SOURCE record with the header of rec, if there is a source that was not
- * told of.  As hwt_record_put; never_hold: struct hwt_record_parts.
- */
-int hwt_thread_tell_source(struct hwt_thread *thr, const struct hwt_rec *rec,
-			   bool never_hold);
 /* Runs hwt_thread_sync_here on it where it stands.  Mutex held. */
 void hwt_thread_sync(struct hwt_thread *thr);
 

@@ -18,8 +18,8 @@
  * the reader has left less than half free, the unit stops, or its CPU is held,
  * until there is room.
  *
- * Where the path says so, one ETR takes the trace of all threads of a context: each
- * has a trace ID of its own, the ETR is programmed with the first one that is
+ * Where the path says so, one ETR takes the trace of all threads or CPUs of a context:
+ * each has a trace ID of its own, the ETR is programmed with the first one that is
  * switched in, at that one's unit, and stopped with the last one.
  */
 #ifndef BACKENDS_CS_BACKEND_H

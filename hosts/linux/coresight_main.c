@@ -5,8 +5,8 @@
  *
  * The backend's names of components (vtu/window.h has the same) are the CPU's ETM and
  * the ETR; what lies in between is open while the module is loaded.  There is one ETR,
- * so one buffer at a time: threads of one process share it by their trace IDs, or it
- * is one CPU's.  Whoever wants another gets EBUSY.
+ * so one buffer at a time, which the threads of one process or the CPUs of one context
+ * share by their trace IDs.  Whoever wants another gets EBUSY.
  *
  * The ETR's interrupt is in few devicetrees: while a trace unit is on, a timer on its
  * CPU looks.  Trace units lose their state where an idle CPU is switched off, so idle

@@ -12,8 +12,8 @@
 #define CORESIGHT_MAX_RANGES		8
 
 /*
- * The trace ID of a buffer's one source, in the formatter's frames.  Where threads
- * share a buffer (HWT_SCOPE_CONTEXT) a SOURCE record tells each one's, 1 to the last.
+ * The trace ID of a buffer's one source, in the formatter's frames.  Where threads or
+ * CPUs share a buffer (HWT_SCOPE_CONTEXT) a SOURCE record tells each one's, 1 to the last.
  */
 #define CORESIGHT_TRACE_ID		0x10
 #define CORESIGHT_TRACE_ID_LAST		0x6f

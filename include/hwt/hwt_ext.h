@@ -53,7 +53,7 @@ enum hwt_rec_type {
 	HWT_REC_EXIT,		/* the process is gone */
 	HWT_REC_CODE,		/* bytes of code that no file holds */
 	HWT_REC_GENERATION,	/* a thread goes on under a new code generation */
-	HWT_REC_SOURCE,		/* scope context: where a thread's trace goes from here on */
+	HWT_REC_SOURCE,		/* scope context: where a thread's or CPU's trace goes from here on */
 	HWT_REC_TYPE_MAX
 };
 
@@ -143,10 +143,10 @@ struct hwt_rec_generation {
 /*
  * SOURCE follows the THREAD_CREATE or precedes the EXEC of its thread.  position is
  * one in that buffer, as are all positions of the thread; what its source has before
- * is of another thread.
+ * is of another thread.  A CPU's (hwt_rec.cpu) is queued by ALLOC.
  */
 struct hwt_rec_source {
-	uint32_t	buf_id;		/* as in BUFFER records: of the thread that has the buffer */
+	uint32_t	buf_id;		/* as in BUFFER records: of who has the buffer */
 	uint32_t	source;		/* what marks its trace there; coresight: the trace ID */
 };
 
@@ -206,7 +206,7 @@ struct hwt_query {
 #define HWT_QUERY_RING		0x1u	/* ring mode is supported */
 #define HWT_SCOPE_THREAD	0u
 #define HWT_SCOPE_CPU		1u
-#define HWT_SCOPE_CONTEXT	2u	/* threads share buffers: HWT_REC_SOURCE */
+#define HWT_SCOPE_CONTEXT	2u	/* threads or CPUs share buffers: HWT_REC_SOURCE */
 
 /*
  * HWT_IOC_KERNEL_READ, CPU mode: copies the kernel's code at [addr, addr + len)

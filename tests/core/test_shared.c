@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Scope context: threads that share a buffer, and what tells their trace apart. */
+/* Scope context: threads or CPUs that share a buffer, and what tells their trace apart. */
 #include "fixture.h"
 
 /* A context whose backend shares buffers. */
@@ -209,6 +209,93 @@ static void all_wait_for_room(void **state)
 	shared_free(f);
 }
 
+/* A context for the CPUs of `set`, opened at CPU 0. */
+static struct fixture *shared_cpus_new(unsigned long set)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+
+	f->h = fake_host_new(false);
+	f->h->be.scope = HWT_SCOPE_CONTEXT;
+	assert_int_equal(fake_alloc_cpus(f->h, set, &f->ident), 0);
+	assert_int_equal(fake_open_node(f->h, f->ident, 0, &f->dev), 0);
+	return f;
+}
+
+static void expect_cpu(struct fixture *f, int cpu, int buf_id, int source)
+{
+	expect_source(f, 0, buf_id, source, 0);
+	assert_int_equal(head(f)->cpu, cpu);
+}
+
+/* As many CPUs as there are marks, too; told before any other record. */
+static void cpus_share(void **state)
+{
+	struct fixture *f = shared_cpus_new(0xf);
+	const struct hwt_rec_buffer *b;
+
+	expect_cpu(f, 0, 0, 1);
+	expect_cpu(f, 1, 0, 2);
+	expect_cpu(f, 2, 0, 3);
+	expect_cpu(f, 3, 3, 1);
+	assert_record(f, 0);
+	start(f);
+	fake_produce(f->h, 1, 100);
+	fake_produce(f->h, 2, 10);
+	fake_produce(f->h, 3, 5);
+	assert_int_equal(hwt_hook_irq(f->h->core, 1, 1, 1), HWT_IRQ_PROGRESS);
+	assert_int_equal(hwt_hook_irq(f->h->core, 1, 1, 2), HWT_IRQ_PROGRESS);
+	assert_int_equal(hwt_hook_irq(f->h->core, 1, 1, 3), HWT_IRQ_PROGRESS);
+	assert_record(f, HWT_REC_BUFFER);
+	b = payload(f);
+	assert_int_equal(head(f)->cpu, 0);
+	assert_int_equal(b->buf_id, 0);
+	assert_int_equal(b->head, 110);
+	expect_node(f, 0, 0, 110);
+	expect_node(f, 2, 0, 110);
+	expect_node(f, 3, 3, 5);
+	assert_int_equal(fake_simple(f->dev, HWT_IOC_STOP), 0);
+	fixture_free(f);
+}
+
+/* Whose buffer it is may go offline: the others go on, and it comes back to it. */
+static void a_sinks_cpu_goes_offline(void **state)
+{
+	struct fixture *f = shared_cpus_new(0x3);
+
+	start(f);
+	fake_produce(f->h, 0, 24);
+	hwt_hook_cpu_offline(f->h->core, 0);
+	f->h->online[0] = false;
+	assert_null(f->h->units[0].buffer);
+	assert_int_equal(fake_produce(f->h, 1, 10), 10);
+	assert_int_equal(hwt_hook_irq(f->h->core, 1, 1, 1), HWT_IRQ_PROGRESS);
+	expect_node(f, 1, 0, 34);
+	f->h->online[0] = true;
+	hwt_hook_cpu_online(f->h->core, 0);
+	assert_int_equal(fake_produce(f->h, 0, 6), 6);
+	assert_int_equal(hwt_hook_irq(f->h->core, 1, 1, 0), HWT_IRQ_PROGRESS);
+	expect_node(f, 1, 0, 40);
+	fixture_free(f);
+}
+
+static void cpus_wait_for_room(void **state)
+{
+	struct fixture *f = shared_cpus_new(0x3);
+
+	assert_int_equal(fake_service(f->dev, 0, 0), 0);
+	start(f);
+	fake_produce(f->h, 0, BUFSIZE);
+	assert_int_equal(hwt_hook_irq(f->h->core, 1, 1, 0), HWT_IRQ_PROGRESS | HWT_IRQ_FULL);
+	assert_int_equal(hwt_hook_irq(f->h->core, 1, 1, 1), HWT_IRQ_FULL);
+	assert_null(f->h->units[0].buffer);
+	assert_null(f->h->units[1].buffer);
+	/* By whatever CPU's number. */
+	assert_int_equal(fake_service(f->dev, 1, BUFSIZE), 0);
+	assert_int_equal(fake_produce(f->h, 0, 9), 9);
+	assert_int_equal(fake_produce(f->h, 1, 9), 9);
+	fixture_free(f);
+}
+
 /* A backend that cannot tell sources apart cannot share. */
 static void needs_marks(void **state)
 {
@@ -228,7 +315,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(threads_share),    cmocka_unit_test(marks_come_again),
 		cmocka_unit_test(owner_ends_first), cmocka_unit_test(exec_goes_on),
-		cmocka_unit_test(all_wait_for_room), cmocka_unit_test(needs_marks),
+		cmocka_unit_test(all_wait_for_room), cmocka_unit_test(cpus_share),
+		cmocka_unit_test(a_sinks_cpu_goes_offline),
+		cmocka_unit_test(cpus_wait_for_room), cmocka_unit_test(needs_marks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
