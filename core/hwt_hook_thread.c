@@ -35,7 +35,8 @@ void hwt_hook_switch_out(struct hwt_core *core, int pid, int tid, int unit)
 
 	if (!ctx)
 		return;
-	if (thr) {
+	/* Else another thread's number, which an exec exchanged with this one's. */
+	if (thr && hwt_thread_unit(thr) == unit) {
 		hwt_buffer_leave(&thr->buf);
 		hwt_store_release(&thr->unit, -1);
 	}

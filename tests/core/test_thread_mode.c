@@ -95,6 +95,13 @@ static void start_reaches_threads_on_their_units(void **state)
 	/* Twice the same is nothing. */
 	fake_switch_in(f->h, PID, PID + 1, 2);
 	assert_int_equal(b->ins, 2);
+	/*
+	 * Nor is a switch elsewhere: exec gives its caller the leader's number, and the
+	 * leader, which is on its way out on another CPU, has the caller's until then.
+	 */
+	hwt_hook_switch_out(f->h->core, PID, PID + 1, 3);
+	assert_int_equal(b->outs, 1);
+	assert_int_equal(hwt_thread_unit(f->h->units[2].buffer->thr), 2);
 	fixture_free(f);
 }
 
@@ -505,7 +512,7 @@ static void exec_after_the_leader_ended(void **state)
 			 HWT_HOOK_TRACED);
 	assert_int_equal(leader->ins, 1);
 	assert_ptr_equal(fake_area(f->h->units[2].buffer), leader);
-	fake_switch_out(f->h, PID, PID);
+	hwt_hook_switch_out(f->h->core, PID, PID, 2);
 	fixture_free(f);
 }
 
@@ -525,7 +532,7 @@ static void exec_after_the_leader_was_read(void **state)
 	at.unit = 2;
 	hwt_hook_exec(f->h->core, &at, PID + 1, "x", 0, 0);
 	assert_int_equal(fake_produce(f->h, 2, 5), 5);
-	fake_switch_out(f->h, PID, PID);
+	hwt_hook_switch_out(f->h->core, PID, PID, 2);
 	fixture_free(f);
 }
 
