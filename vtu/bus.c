@@ -80,7 +80,7 @@ static void bus_write(struct hwt_bus *bus, int unit, uint32_t reg, uint64_t valu
 	__atomic_store_n(&b->ring_tail, b->ring_tail + 1, __ATOMIC_RELEASE);
 }
 
-static uint64_t bus_read(struct hwt_bus *bus, int unit, uint32_t reg)
+uint64_t vtu_bus_load(struct hwt_bus *bus, int unit, uint32_t reg)
 {
 	struct vtu_bus *vb = to_vtu(bus);
 	struct vtu_block *b = block_of(vb, unit);
@@ -88,7 +88,6 @@ static uint64_t bus_read(struct hwt_bus *bus, int unit, uint32_t reg)
 
 	if (!b || off < 0)
 		return 0;
-	flush(vb, b);
 	if (vb->words)
 		return __atomic_load_n((uint32_t *)(b->regs + off), __ATOMIC_ACQUIRE);
 	return __atomic_load_n((uint64_t *)(b->regs + off), __ATOMIC_ACQUIRE);
@@ -102,6 +101,12 @@ static void bus_barrier(struct hwt_bus *bus, int unit, enum hwt_barrier kind)
 	(void)kind;	/* the unit's stores are ordered; both kinds are a drain */
 	if (b)
 		flush(vb, b);
+}
+
+static uint64_t bus_read(struct hwt_bus *bus, int unit, uint32_t reg)
+{
+	bus_barrier(bus, unit, HWT_BARRIER_CONTEXT);
+	return vtu_bus_load(bus, unit, reg);
 }
 
 /* Commands are done once the doorbell is answered: one look is enough. */
@@ -136,13 +141,25 @@ static uint64_t bus_buf_addr(struct hwt_bus *bus, uint64_t addr)
 	return addr;	/* an offset in the DRAM file is the unit's address */
 }
 
-static void bus_hold(struct hwt_bus *bus, int unit, bool on)
+static void hold(struct hwt_bus *bus, int unit, bool on)
 {
 	struct vtu_bus *vb = to_vtu(bus);
 	struct vtu_block *b = block_of(vb, unit);
 
 	if (b && vb->hold)
 		vb->hold(vb, b, on);
+}
+
+/* A block is a thread's, so its ETR is free. */
+static int bus_sink_get(struct hwt_bus *bus, int unit)
+{
+	hold(bus, unit, true);
+	return unit;
+}
+
+static void bus_sink_put(struct hwt_bus *bus, int unit)
+{
+	hold(bus, unit, false);
 }
 
 const struct hwt_bus_ops vtu_bus_ops = {
@@ -153,7 +170,8 @@ const struct hwt_bus_ops vtu_bus_ops = {
 	.now = bus_now,
 	.cap = bus_cap,
 	.buf_addr = bus_buf_addr,
-	.hold = bus_hold,
+	.sink_get = bus_sink_get,
+	.sink_put = bus_sink_put,
 };
 
 void vtu_bus_init(struct vtu_bus *vb, struct vtu_header *window, const char *name)

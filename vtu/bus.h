@@ -18,7 +18,7 @@ struct vtu_bus {
 	 * gone.
 	 */
 	void (*doorbell)(struct vtu_bus *vb, struct vtu_block *block, uint32_t seq);
-	/* hwt_bus_ops.hold, of a block; NULL: blocks stay. */
+	/* Others use what belongs to a block, also when its vCPU is gone; NULL: it stays. */
 	void (*hold)(struct vtu_bus *vb, struct vtu_block *block, bool on);
 	/* Offset of a register in vtu_block.regs, or -1. */
 	int (*reg_offset)(uint32_t reg);
@@ -35,6 +35,8 @@ int vtu_reg_offset_spe(uint32_t reg);
 
 /* Hosts that wrap some of them. */
 extern const struct hwt_bus_ops vtu_bus_ops;
+/* A read that rings no doorbell: of a block that another one serves. */
+uint64_t vtu_bus_load(struct hwt_bus *bus, int unit, uint32_t reg);
 /*
  * Rings the doorbell, also without commands: where a CPU runs while its driver
  * talks to the unit (VTU_F_SYSTEM), registers are as of the last answer.

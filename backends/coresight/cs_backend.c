@@ -171,11 +171,18 @@ static void warn_stuck(struct hwt_buffer *b)
 	s->stuck = true;
 }
 
-/* Others feed the ETR of that unit: it stays, or may go. */
-static void hold(const struct cs_unit *u, bool on)
+/* Of the first source that is on: whose ETR takes the trace.  -EBUSY. */
+static int take_etr(const struct cs_unit *u)
 {
-	if (u->path->route && u->bus->ops->hold)
-		u->bus->ops->hold(u->bus, u->etr, on);
+	if (u->path->route && u->bus->ops->sink_get)
+		return u->bus->ops->sink_get(u->bus, u->unit);
+	return u->unit;
+}
+
+static void give_etr(const struct cs_unit *u)
+{
+	if (u->path->route && u->bus->ops->sink_put)
+		u->bus->ops->sink_put(u->bus, u->etr);
 }
 
 static bool quiesce(struct hwt_buffer *b, const struct cs_unit *u)
@@ -189,7 +196,7 @@ static bool quiesce(struct hwt_buffer *b, const struct cs_unit *u)
 	moved = look(b->sink, u);
 	if (last) {
 		cs_path_close(u);
-		hold(u, false);
+		give_etr(u);
 	}
 	k->sources--;
 	s->on = false;
@@ -232,10 +239,8 @@ static void start(struct hwt_buffer *b, const struct cs_unit *u)
 		warn_stuck(b);
 		return;
 	}
-	if (!k->sources++) {
-		k->unit = u->unit;
-		hold(u, true);
-	}
+	if (!k->sources++)
+		k->unit = u->etr;
 }
 
 /* Each stretch begins with a sync point, for the source was off. */
@@ -248,9 +253,15 @@ static void cs_switch_in(struct hwt_buffer *b, int unit, bool fresh)
 	(void)fresh;
 	hwt_spin_lock(&b->sink->lock, flags);
 	u = unit_of(b, unit);
-	cs_path_attach(&u);
-	if (place_fifo(b->sink, &u))
-		start(b, &u);
+	if (!sink_of(b)->sources)
+		u.etr = take_etr(&u);
+	if (u.etr >= 0) {
+		cs_path_attach(&u);
+		if (place_fifo(b->sink, &u))
+			start(b, &u);
+		if (!sink_of(b)->sources)
+			give_etr(&u);
+	}
 	if (!s->on)
 		b->sink->gaps++;
 	hwt_spin_unlock(&b->sink->lock, flags);

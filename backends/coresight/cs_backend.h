@@ -20,7 +20,8 @@
  *
  * Where the path says so, one ETR takes the trace of all threads or CPUs of a context:
  * each has a trace ID of its own, the ETR is programmed with the first one that is
- * switched in, at that one's unit, and stopped with the last one.
+ * switched in, at that one's unit or at another whose is free, and stopped with the last
+ * one.
  */
 #ifndef BACKENDS_CS_BACKEND_H
 #define BACKENDS_CS_BACKEND_H

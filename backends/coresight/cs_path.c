@@ -65,6 +65,7 @@ static bool make_ready(const struct cs_unit *u, bool sink)
 	if (!sink)
 		return true;
 	wr(u, p->etr + TMC_CTL, 0);
+	order(u, HWT_BARRIER_CONTEXT);
 	return etr_becomes(u, TMC_STS, TMC_STS_READY, TMC_STS_READY);
 }
 

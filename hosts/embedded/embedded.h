@@ -137,7 +137,7 @@ bool block_release(struct embedded *e, struct block *b);
 /* hwt_host_ops.thread_call's work for a unit. */
 int block_call(struct embedded *e, int unit, void (*fn)(void *arg, int cpu), void *arg);
 void block_doorbell(struct vtu_bus *vb, struct vtu_block *w, uint32_t seq);
-/* hwt_bus_ops.hold: a block that is used is not freed. */
+/* vtu_bus.hold: a block that is used is not freed. */
 void block_used(struct vtu_bus *vb, struct vtu_block *w, bool on);
 /* Frees a block of which the vCPU is gone. Caller holds the lock. */
 void block_free(struct embedded *e, struct block *b);

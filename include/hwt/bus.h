@@ -50,10 +50,13 @@ struct hwt_bus_ops {
 	 */
 	uint64_t (*buf_addr)(struct hwt_bus *bus, uint64_t addr);
 	/*
-	 * Others use what belongs to the unit (an ETR), also when its CPU is gone.  One
-	 * call with on, one without; in any context.  NULL: units stay.
+	 * Of units that can share a sink (an ETR): whose sink is free for a context that
+	 * begins to trace at `unit`: that one's, if it may be.  It stays, also when its CPU
+	 * is gone, and nobody else gets it until sink_put.  In any context.  -EBUSY: none
+	 * is free.  NULL: one's own.
 	 */
-	void (*hold)(struct hwt_bus *bus, int unit, bool on);
+	int (*sink_get)(struct hwt_bus *bus, int unit);
+	void (*sink_put)(struct hwt_bus *bus, int unit);
 	/* The unit of the CPU that this runs on. */
 	int (*this_cpu)(struct hwt_bus *bus);
 };

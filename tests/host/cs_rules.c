@@ -11,9 +11,21 @@
 void cs_rules_init(struct cs_rules *r, const uint32_t *idr, int delay)
 {
 	memset(r, 0, sizeof(*r));
+	r->units = r->to = r;
+	r->nunits = 1;
 	r->idr = idr;
 	r->delay = delay;
 	r->settled = true;
+}
+
+void cs_rules_join(struct cs_rules *units, int n)
+{
+	int i;
+
+	for (i = 0; i < n; i++) {
+		units[i].units = units;
+		units[i].nunits = n;
+	}
 }
 
 static void demand(struct cs_rules *r, bool kept, uint32_t reg, const char *rule)
@@ -34,14 +46,53 @@ static bool tracing(struct cs_rules *r)
 	return value_of(r, ETM(TRCPRGCTLR)) & TRCPRGCTLR_EN;
 }
 
-static bool capturing(struct cs_rules *r)
+/* ---- of a sink, s: whoever feeds it ---- */
+
+static bool capturing(struct cs_rules *s)
 {
-	return value_of(r, ETR(TMC_CTL)) & TMC_CTL_CAPTURE;
+	return value_of(s, ETR(TMC_CTL)) & TMC_CTL_CAPTURE;
 }
 
-static uint64_t address(struct cs_rules *r, uint32_t low, uint32_t high)
+static uint64_t address(struct cs_rules *s, uint32_t low, uint32_t high)
 {
-	return value_of(r, ETR(high)) << 32 | value_of(r, ETR(low));
+	return value_of(s, ETR(high)) << 32 | value_of(s, ETR(low));
+}
+
+/* How many ETMs that are on feed it; but: not counted. */
+static int sources(struct cs_rules *s, const struct cs_rules *but)
+{
+	struct cs_rules *u;
+	int n = 0;
+
+	for (u = s->units; u < s->units + s->nunits; u++)
+		n += u->to == s && u != but && tracing(u);
+	return n;
+}
+
+static bool id_is_taken(struct cs_rules *s, const struct cs_rules *but, uint64_t id)
+{
+	struct cs_rules *u;
+
+	for (u = s->units; u < s->units + s->nunits; u++)
+		if (u->to == s && u != but && tracing(u) && value_of(u, ETM(TRCTRACEIDR)) == id)
+			return true;
+	return false;
+}
+
+static void sink_takes(struct cs_rules *s, uint64_t n)
+{
+	uint64_t base = address(s, TMC_DBALO, TMC_DBAHI), size = 4 * value_of(s, ETR(TMC_RSZ));
+	uint64_t rwp = address(s, TMC_RWP, TMC_RWPHI) - base;
+
+	if (!capturing(s) || !size)
+		return;
+	n -= n % CS_FRAME;
+	if (n > size - s->level)
+		n = size - s->level;
+	s->level += n;
+	rwp = (rwp + n) % size + base;
+	*cs_rules_reg(s, CS_RULES_ETR, TMC_RWP) = (uint32_t)rwp;
+	*cs_rules_reg(s, CS_RULES_ETR, TMC_RWPHI) = rwp >> 32;
 }
 
 static void all_written(struct cs_rules *r, uint32_t base, const uint16_t *offset, size_t n,
@@ -100,10 +151,12 @@ static void check_enable(struct cs_rules *r)
 	demand(r, r->idle, ETM(TRCPRGCTLR), "TRCSTATR: enabled before the unit was idle");
 	demand(r, !value_of(r, ETM(TRCOSLAR)) && r->written[ETM(TRCOSLAR) / 4], ETM(TRCOSLAR),
 	       "TRCOSLAR: enabled with the OS Lock set");
-	demand(r, capturing(r) && value_of(r, FUNNEL(CSTF_CTRL)) & CSTF_CTRL_ENS_MASK,
+	demand(r, capturing(r->to) && value_of(r->to, FUNNEL(CSTF_CTRL)) & CSTF_CTRL_ENS_MASK,
 	       ETM(TRCPRGCTLR), "IHI 0029 D5.1: the source was enabled before the way to the sink");
 	demand(r, id >= CS_ID_FIRST && id <= CS_ID_LAST, ETM(TRCTRACEIDR),
 	       "IHI 0029 D4.2.1: no trace ID");
+	demand(r, !id_is_taken(r->to, r, id), ETM(TRCTRACEIDR),
+	       "IHI 0029 D4.2: another source of the sink has that trace ID");
 	demand(r, configr & TRCCONFIGR_RES1, ETM(TRCCONFIGR), "TRCCONFIGR: bit 0 is RES1");
 	demand(r, !(configr & TRCCONFIGR_CCI) ||
 	       (r->written[ETM(TRCCCCTLR) / 4] &&
@@ -122,7 +175,7 @@ static void write_prgctlr(struct cs_rules *r, uint64_t value)
 		check_enable(r);
 	if (was && !is) {
 		forget(r, CS_RULES_ETM);
-		r->flushed = false;
+		r->to->flushed = false;
 	}
 	if (is != was || !is)
 		r->idle = r->busy = r->settled = false;
@@ -148,89 +201,103 @@ static const uint16_t etr_needs[] = {
 	TMC_RWP, TMC_RWPHI, TMC_FFCR,
 };
 
-static void check_capture(struct cs_rules *r)
+static void check_capture(struct cs_rules *r, struct cs_rules *s)
 {
-	uint64_t base = address(r, TMC_DBALO, TMC_DBAHI), size = 4 * value_of(r, ETR(TMC_RSZ));
-	uint64_t rrp = address(r, TMC_RRP, TMC_RRPHI) - base;
-	uint64_t rwp = address(r, TMC_RWP, TMC_RWPHI) - base;
+	uint64_t base = address(s, TMC_DBALO, TMC_DBAHI), size = 4 * value_of(s, ETR(TMC_RSZ));
+	uint64_t rrp = address(s, TMC_RRP, TMC_RRPHI) - base;
+	uint64_t rwp = address(s, TMC_RWP, TMC_RWPHI) - base;
 
-	all_written(r, ETR(0), etr_needs, COUNT(etr_needs),
+	all_written(s, ETR(0), etr_needs, COUNT(etr_needs),
 		    "a register of the TMC was left as somebody else had set it");
-	demand(r, r->ready, ETR(TMC_CTL), "TMC_STS: capture begins before TMCReady");
+	demand(r, s->ready, ETR(TMC_CTL), "TMC_STS: capture begins before TMCReady");
 	demand(r, size && rrp < size && rwp < size, ETR(TMC_RWP),
 	       "TMC_RWP: a pointer outside of the buffer");
 	demand(r, !((base | size | rrp | rwp) % CS_FRAME), ETR(TMC_RWP),
 	       "TMC_RWP: not a multiple of a frame");
-	demand(r, !(value_of(r, ETR(TMC_FFCR)) & (TMC_FFCR_STOPONFL | TMC_FFCR_FLUSHMAN)),
+	demand(r, !(value_of(s, ETR(TMC_FFCR)) & (TMC_FFCR_STOPONFL | TMC_FFCR_FLUSHMAN)),
 	       ETR(TMC_FFCR), "TMC_FFCR: the first flush would stop it");
-	r->level = (rwp - rrp + size) % (size ? size : 1);
+	s->level = (rwp - rrp + size) % (size ? size : 1);
 }
 
-static void write_ctl(struct cs_rules *r, uint64_t value)
+static void write_ctl(struct cs_rules *r, struct cs_rules *s, uint64_t value)
 {
-	bool was = capturing(r), is = value & TMC_CTL_CAPTURE;
+	bool was = capturing(s), is = value & TMC_CTL_CAPTURE;
 
 	if (is && !was)
-		check_capture(r);
+		check_capture(r, s);
 	if (!is) {
-		demand(r, !tracing(r) && (r->idle || !was), ETR(TMC_CTL),
+		demand(r, !sources(s, NULL) && (r->idle || !was), ETR(TMC_CTL),
 		       "IHI 0029 D5.1: the sink was disabled before what feeds it");
-		demand(r, !was || (r->flushed && r->ready), ETR(TMC_CTL),
+		demand(r, !was || (s->flushed && s->ready), ETR(TMC_CTL),
 		       "TMC_CTL: disabled before flush and stop: what the formatter has is lost");
 	}
 	if (was && !is)
-		forget(r, CS_RULES_ETR);
+		forget(s, CS_RULES_ETR);
 	if (is != was)
-		r->ready = false;
-	r->waits = r->delay;
+		s->ready = false;
+	s->sink_waits = s->delay;
 }
 
-static void write_ffcr(struct cs_rules *r, uint64_t value)
+/* The last flush stops the formatter, and none before does. */
+static void write_ffcr(struct cs_rules *r, struct cs_rules *s, uint64_t value)
 {
 	uint64_t format = TMC_FFCR_ENFT | TMC_FFCR_ENTI;
 
-	demand(r, !capturing(r) || !((value ^ value_of(r, ETR(TMC_FFCR))) & format),
+	demand(r, !capturing(s) || !((value ^ value_of(s, ETR(TMC_FFCR))) & format),
 	       ETR(TMC_FFCR), "TMC_FFCR: the format was changed while capturing");
 	if (!(value & TMC_FFCR_FLUSHMAN))
 		return;
-	demand(r, capturing(r), ETR(TMC_FFCR), "TMC_FFCR: a flush without capture");
+	demand(r, capturing(s), ETR(TMC_FFCR), "TMC_FFCR: a flush without capture");
 	demand(r, !tracing(r) && r->idle, ETR(TMC_FFCR),
 	       "IHI 0029 D5.1: flushed before the source was off and idle");
-	demand(r, value & TMC_FFCR_STOPONFL, ETR(TMC_FFCR),
+	demand(r, value & TMC_FFCR_STOPONFL || sources(s, r), ETR(TMC_FFCR),
 	       "TMC_FFCR: a last flush that does not stop the formatter");
-	r->waits = r->delay;
+	demand(r, !(value & TMC_FFCR_STOPONFL) || !sources(s, r), ETR(TMC_FFCR),
+	       "TMC_FFCR: the formatter was stopped while others feed it");
+	s->sink_waits = s->delay;
 }
 
 static void write_etr(struct cs_rules *r, uint32_t reg, uint64_t value)
 {
+	struct cs_rules *s = r->to;
+
 	switch (reg - ETR(0)) {
 	case TMC_CTL:
-		write_ctl(r, value);
+		write_ctl(r, s, value);
 		return;
 	case TMC_FFCR:
-		write_ffcr(r, value);
+		write_ffcr(r, s, value);
 		return;
 	case TMC_RURP:
-		demand(r, capturing(r) && value <= r->level && value <= TMC_RURP_MAX, reg,
+		demand(r, capturing(s) && value <= s->level && value <= TMC_RURP_MAX, reg,
 		       "TMC_RURP: more than there is to read, or no FIFO that runs");
 		demand(r, value % CS_FRAME == 0, reg, "TMC_RURP: not a multiple of a frame");
-		r->level -= value < r->level ? value : r->level;
+		s->level -= value < s->level ? value : s->level;
 		return;
 	}
-	demand(r, !capturing(r) && r->ready, reg,
+	demand(r, !capturing(s) && s->ready, reg,
 	       "TMC_CTL: written while capturing, or before TMCReady");
 }
 
 static void write_funnel(struct cs_rules *r, uint32_t reg, uint64_t value)
 {
 	bool on = reg == FUNNEL(CSTF_CTRL) && value & CSTF_CTRL_ENS_MASK;
+	struct cs_rules *s = r->to;
 
-	demand(r, on || (!tracing(r) && (r->idle || !value_of(r, reg))), reg,
+	demand(r, on || (!sources(s, NULL) && (r->idle || !value_of(s, reg))), reg,
 	       "IHI 0029 D5.1: the funnel was disabled before the source");
-	demand(r, on || r->flushed || !capturing(r), reg,
+	demand(r, on || s->flushed || !capturing(s), reg,
 	       "IHI 0029 D5.1: the funnel was disabled before the flush");
-	demand(r, !on || capturing(r), reg,
+	demand(r, !on || capturing(s), reg,
 	       "IHI 0029 D5.1: the funnel was enabled before the sink");
+}
+
+static void write_route(struct cs_rules *r, uint64_t to)
+{
+	demand(r, !tracing(r) && to < (uint64_t)r->nunits, CS_RULES_ROUTE,
+	       "a route that leads nowhere, or changes under a source that is on");
+	if (to < (uint64_t)r->nunits)
+		r->to = &r->units[to];
 }
 
 /* ---- all ---- */
@@ -238,47 +305,63 @@ static void write_funnel(struct cs_rules *r, uint32_t reg, uint64_t value)
 void cs_rules_write(struct cs_rules *r, uint32_t reg, uint64_t value)
 {
 	uint32_t component = reg / CS_COMPONENT_SIZE;
+	struct cs_rules *at = component == CS_RULES_ETM ? r : r->to;
 	static void (*const write[])(struct cs_rules *r, uint32_t reg, uint64_t value) = {
 		[CS_RULES_ETM] = write_etm,
 		[CS_RULES_FUNNEL] = write_funnel,
 		[CS_RULES_ETR] = write_etr,
 	};
 
+	if (reg == CS_RULES_ROUTE) {
+		write_route(r, value);
+		return;
+	}
 	demand(r, component < CS_RULES_COMPONENTS && !(reg & 3), reg, "no such register");
 	if (component >= CS_RULES_COMPONENTS)
 		return;
 	if (reg % CS_COMPONENT_SIZE == CS_LAR) {
-		r->unlocked[component] = value == CS_LAR_KEY;
+		at->unlocked[component] = value == CS_LAR_KEY;
 		return;
 	}
-	demand(r, r->unlocked[component], reg, "IHI 0029 B2.3.9: written while locked");
+	demand(r, at->unlocked[component], reg, "IHI 0029 B2.3.9: written while locked");
 	write[component](r, reg, value);
-	r->written[reg / 4] = true;
-	r->regs[reg / 4] = value;
+	at->written[reg / 4] = true;
+	at->regs[reg / 4] = value;
 }
 
-/* A component follows after some looks; a flush brings the formatter's frame. */
-static uint64_t look(struct cs_rules *r, uint32_t reg)
+/* A component follows after some looks. */
+static bool follows(int *waits)
 {
-	bool follows = r->waits == 0;
-	uint64_t *ffcr = cs_rules_reg(r, CS_RULES_ETR, TMC_FFCR);
+	if (!*waits)
+		return true;
+	--*waits;
+	return false;
+}
 
-	if (r->waits)
-		r->waits--;
-	if (reg == ETM(TRCSTATR)) {
-		r->idle |= follows && !tracing(r);
-		r->busy |= follows && tracing(r);
-		return follows == !tracing(r) ? TRCSTATR_IDLE | TRCSTATR_PMSTABLE : 0;
-	}
+static uint64_t look_at_etm(struct cs_rules *r)
+{
+	bool yes = follows(&r->waits);
+
+	r->idle |= yes && !tracing(r);
+	r->busy |= yes && tracing(r);
+	return yes == !tracing(r) ? TRCSTATR_IDLE | TRCSTATR_PMSTABLE : 0;
+}
+
+/* A flush brings the formatter's frame. */
+static uint64_t look_at_etr(struct cs_rules *s, uint32_t reg)
+{
+	uint64_t *ffcr = cs_rules_reg(s, CS_RULES_ETR, TMC_FFCR);
+	bool yes = follows(&s->sink_waits);
+
 	if (reg == ETR(TMC_STS)) {
-		follows &= !capturing(r) || r->flushed;
-		r->ready |= follows;
-		return follows ? TMC_STS_READY : 0;
+		yes &= !capturing(s) || (s->flushed && *ffcr & TMC_FFCR_STOPONFL);
+		s->ready |= yes;
+		return yes ? TMC_STS_READY : 0;
 	}
-	if (follows && *ffcr & TMC_FFCR_FLUSHMAN) {
+	if (yes && *ffcr & TMC_FFCR_FLUSHMAN) {
 		*ffcr &= ~(uint64_t)TMC_FFCR_FLUSHMAN;
-		cs_rules_trace(r, CS_FRAME);
-		r->flushed = true;
+		sink_takes(s, CS_FRAME);
+		s->flushed = true;
 	}
 	return *ffcr;
 }
@@ -286,10 +369,12 @@ static uint64_t look(struct cs_rules *r, uint32_t reg)
 uint64_t cs_rules_read(struct cs_rules *r, uint32_t reg)
 {
 	demand(r, reg < CS_RULES_NREGS * 4 && !(reg & 3), reg, "no such register");
-	if (reg == ETM(TRCSTATR) || reg == ETR(TMC_STS) || reg == ETR(TMC_FFCR))
-		return look(r, reg);
+	if (reg == ETM(TRCSTATR))
+		return look_at_etm(r);
+	if (reg == ETR(TMC_STS) || reg == ETR(TMC_FFCR))
+		return look_at_etr(r, reg);
 	if (reg == ETR(TMC_CBUFLEVEL)) {
-		demand(r, capturing(r) && (tracing(r) || (r->flushed && r->ready)), reg,
+		demand(r, capturing(r) && (sources(r, NULL) || (r->flushed && r->ready)), reg,
 		       "TMC_CBUFLEVEL: read before what was under way is in");
 		return r->level / 4;
 	}
@@ -303,27 +388,18 @@ void cs_rules_barrier(struct cs_rules *r, enum hwt_barrier kind)
 
 void cs_rules_trace(struct cs_rules *r, uint64_t n)
 {
-	uint64_t base = address(r, TMC_DBALO, TMC_DBAHI), size = 4 * value_of(r, ETR(TMC_RSZ));
-	uint64_t rwp = address(r, TMC_RWP, TMC_RWPHI) - base;
-
-	if (!capturing(r) || !size)
-		return;
-	n -= n % CS_FRAME;
-	if (n > size - r->level)
-		n = size - r->level;
-	r->level += n;
-	rwp = (rwp + n) % size + base;
-	*cs_rules_reg(r, CS_RULES_ETR, TMC_RWP) = (uint32_t)rwp;
-	*cs_rules_reg(r, CS_RULES_ETR, TMC_RWPHI) = rwp >> 32;
+	sink_takes(r->to, n);
 }
 
 void cs_rules_end(struct cs_rules *r, bool on)
 {
-	demand(r, tracing(r) == on && capturing(r) == on, ETM(TRCPRGCTLR),
+	bool fed = sources(r->to, NULL);
+
+	demand(r, tracing(r) == on && capturing(r->to) == fed, ETM(TRCPRGCTLR),
 	       "the components are not as the op leaves them");
 	demand(r, r->settled, ETM(TRCPRGCTLR), "the op ended before its writes are in effect");
 	demand(r, on ? r->busy : r->idle, ETM(TRCSTATR),
 	       "TRCSTATR: the op ended before the unit had followed");
-	demand(r, on || !(value_of(r, FUNNEL(CSTF_CTRL)) & CSTF_CTRL_ENS_MASK),
+	demand(r, fed || !(value_of(r->to, FUNNEL(CSTF_CTRL)) & CSTF_CTRL_ENS_MASK),
 	       FUNNEL(CSTF_CTRL), "the funnel was left on");
 }

@@ -3,7 +3,8 @@
  * The register sequences that the CoreSight driver sends, held against the manuals'
  * rules (cs_rules.h): that the rules see what is wrong, then that the driver keeps them
  * through any sequence of switches, interrupts, configurations and service, and never
- * gives the sink memory that holds unread trace.
+ * gives the sink memory that holds unread trace; each source with a sink of its own, or
+ * some with one.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -29,6 +30,7 @@ static struct {
 	struct cs_backend cb;
 	struct hwt_bus bus;
 	bool opened[WORLD_UNITS];	/* capture began in this op */
+	bool taken[WORLD_UNITS];	/* its ETR, by a sink that is on */
 	const char *window;		/* what is wrong with the memory that a sink got */
 } w;
 
@@ -45,7 +47,8 @@ static const uint32_t idr[] = {
 
 /* ---- the rules themselves ---- */
 
-enum access_kind { END_OF_ROW, WRITE, LOOK, TRACE, SETTLE, OP_END };
+enum access_kind { END_OF_ROW, WRITE, LOOK, TRACE, SETTLE, OP_END, AT_UNIT };
+#define NSTEPS	80
 
 struct step {
 	enum access_kind kind;
@@ -83,10 +86,15 @@ struct step {
 #define UNLINK {WRITE, FUNNEL + CSTF_CTRL, 0}
 #define CLOSE {WRITE, ETR + TMC_CTL, 0}
 #define LEVEL {LOOK, ETR + TMC_CBUFLEVEL, 0}
+/* Another unit's source into the first one's sink. */
+#define SECOND(id) \
+	{AT_UNIT, 0, 1}, {WRITE, CS_RULES_ROUTE, 0}, {WRITE, ETM + CS_LAR, CS_LAR_KEY}, \
+	SOURCE, {WRITE, ETM + TRCTRACEIDR, id}, ENABLE
+#define FLUSH_ON {WRITE, ETR + TMC_FFCR, TMC_FFCR_ENFT | TMC_FFCR_FLUSHMAN}
 
 static const struct {
 	const char *name, *rule;	/* rule NULL: nothing is wrong */
-	struct step steps[64];
+	struct step steps[NSTEPS];
 } rows[] = {
 	{"a whole stretch", NULL,
 	 {START, {TRACE, 0, 640}, LEVEL, {WRITE, ETR + TMC_RURP, 320}, OFF, IDLE, FLUSH, READY,
@@ -140,11 +148,27 @@ static const struct {
 	 {UNLOCK, SINK, CAPTURE, LINK, SOURCE, {WRITE, ETM + TRCPRGCTLR, TRCPRGCTLR_EN},
 	  {SETTLE, 0, 0}, {OP_END, 0, true}}},
 	{"left on", "the components", {START, {OP_END, 0, false}}},
+	{"two share a sink", NULL,
+	 {START, SECOND(2), {OP_END, 0, true}, OFF, IDLE, FLUSH_ON, {OP_END, 0, false},
+	  {AT_UNIT, 0, 0}, {LOOK, ETR + TMC_FFCR, 0}, LEVEL, OFF, IDLE, FLUSH, READY, UNLINK,
+	  LEVEL, CLOSE, {OP_END, 0, false}}},
+	{"one trace ID for two", "IHI 0029 D4.2: another", {START, SECOND(1)}},
+	{"stopped while another feeds it", "TMC_FFCR: the formatter",
+	 {START, SECOND(2), OFF, IDLE, FLUSH}},
+	{"closed while another feeds it", "IHI 0029 D5.1: the sink",
+	 {START, SECOND(2), OFF, IDLE, CLOSE}},
+	{"unlinked while another feeds it", "IHI 0029 D5.1: the funnel",
+	 {START, SECOND(2), OFF, IDLE, FLUSH_ON, UNLINK}},
+	{"a route under a source", "a route", {START, SECOND(2), {WRITE, CS_RULES_ROUTE, 1}}},
+	{"a route to nowhere", "a route", {{WRITE, CS_RULES_ROUTE, 2}}},
 };
 
-static void take_step(struct cs_rules *r, const struct step *s)
+static void take_step(struct cs_rules **at, const struct step *s)
 {
+	struct cs_rules *r = *at;
+
 	switch (s->kind) {
+	case AT_UNIT:	*at = &r->units[s->value]; break;
 	case WRITE:	cs_rules_write(r, s->reg, s->value); break;
 	case LOOK:	cs_rules_read(r, s->reg); break;
 	case TRACE:	cs_rules_trace(r, s->value); break;
@@ -156,17 +180,22 @@ static void take_step(struct cs_rules *r, const struct step *s)
 
 static void rules_see_what_is_wrong(void **state)
 {
-	static struct cs_rules r;
-	const char *want;
+	static struct cs_rules r[2];
+	const char *want, *found;
+	struct cs_rules *at;
 	size_t i, j;
 
 	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		cs_rules_init(&r, idr, 0);
-		for (j = 0; j < 64 && rows[i].steps[j].kind != END_OF_ROW; j++)
-			take_step(&r, &rows[i].steps[j]);
+		cs_rules_init(&r[0], idr, 0);
+		cs_rules_init(&r[1], idr, 0);
+		cs_rules_join(r, 2);
+		at = r;
+		for (j = 0; j < NSTEPS && rows[i].steps[j].kind != END_OF_ROW; j++)
+			take_step(&at, &rows[i].steps[j]);
 		want = rows[i].rule;
-		if (!want != !r.broken || (want && strncmp(r.broken, want, strlen(want))))
-			fail_msg("%s: %s", rows[i].name, r.broken ? r.broken : "nothing found");
+		found = r[0].broken ? r[0].broken : r[1].broken;
+		if (!want != !found || (want && strncmp(found, want, strlen(want))))
+			fail_msg("%s: %s", rows[i].name, found ? found : "nothing found");
 	}
 }
 
@@ -200,9 +229,31 @@ static uint32_t bus_cap(struct hwt_bus *bus, uint32_t i)
 	return i < NIDR ? idr[i] : 0;
 }
 
+/* There are as many ETRs as units, so one is left. */
+static int bus_sink_get(struct hwt_bus *bus, int unit)
+{
+	int i;
+
+	for (i = 0; i < WORLD_UNITS; i++, unit = (unit + 1) % WORLD_UNITS)
+		if (!w.taken[unit])
+			break;
+	if (i == WORLD_UNITS)
+		return -EBUSY;
+	w.taken[unit] = true;
+	return unit;
+}
+
+static void bus_sink_put(struct hwt_bus *bus, int unit)
+{
+	if (!w.taken[unit])
+		w.window = "an ETR is given back that nobody has";
+	w.taken[unit] = false;
+}
+
 static const struct hwt_bus_ops bus_ops = {
 	.write = bus_write, .read = bus_read, .barrier = bus_barrier, .poll = bus_poll,
 	.cap = bus_cap, .now = driver_world_now, .buf_addr = driver_world_bus_addr,
+	.sink_get = bus_sink_get, .sink_put = bus_sink_put,
 };
 
 static void unit_moves(struct hwt_buffer *b, int unit)
@@ -238,20 +289,22 @@ static void configure(struct hwt_buffer *b)
 
 static uint64_t pointer(int unit, uint32_t low, uint32_t high)
 {
-	return *cs_rules_reg(&w.unit[unit], CS_RULES_ETR, high) << 32 |
-	       *cs_rules_reg(&w.unit[unit], CS_RULES_ETR, low);
+	return *cs_rules_reg(w.unit[unit].to, CS_RULES_ETR, high) << 32 |
+	       *cs_rules_reg(w.unit[unit].to, CS_RULES_ETR, low);
 }
 
 /* The sink writes at head, and its FIFO holds at least what was not read yet. */
 static void check_window(struct hwt_buffer *b, int unit)
 {
-	uint64_t at = driver_world_page_addr(NULL, b->pages, 0) + WORLD_BIAS;
-	uint64_t unread = b->ring ? 0 : b->head - b->tail;
+	uint64_t at, unread;
 
+	b = b->sink;
+	at = driver_world_page_addr(NULL, b->pages, 0) + WORLD_BIAS;
+	unread = b->ring ? 0 : b->head - b->tail;
 	if (pointer(unit, TMC_DBALO, TMC_DBAHI) != at ||
 	    pointer(unit, TMC_RWP, TMC_RWPHI) != at + b->head % b->bufsize)
 		w.window = "a sink got memory that is not the buffer's at its head";
-	else if (w.unit[unit].level < unread)
+	else if (w.unit[unit].to->level < unread)
 		w.window = "a sink got memory that holds unread trace";
 }
 
@@ -276,32 +329,39 @@ static void check(uint64_t seed, int step)
 				 w.unit[i].broken);
 }
 
-static void begin(int delay)
+static void begin(int delay, bool share)
 {
-	static const struct cs_path path = {.etm = ETM, .funnel = FUNNEL, .etr = ETR};
+	static const struct cs_path own = {.etm = ETM, .funnel = FUNNEL, .etr = ETR};
+	static const struct cs_path shared = {ETM, FUNNEL, ETR, CS_RULES_ROUTE};
 	int i;
 
 	memset(&w, 0, sizeof(w));
 	assert_int_equal(driver_world_setup(), 0);
 	for (i = 0; i < WORLD_UNITS; i++)
 		cs_rules_init(&w.unit[i], idr, delay);
+	cs_rules_join(w.unit, WORLD_UNITS);
 	w.bus = (struct hwt_bus){.ops = &bus_ops, .name = "recording", .time_hz = 1};
-	cs_backend_init(&w.cb, &w.bus, &path);
+	cs_backend_init(&w.cb, &w.bus, share ? &shared : &own);
 }
 
 static void the_driver_keeps_the_rules(void **state)
 {
 	static const uint64_t pages[] = {1, 2, 16, 64, 0};
-	const struct driver_walk walk = {
+	struct driver_walk walk = {
 		.be = &w.cb.be, .pages = pages, .needs_room = true, .configure = configure,
 		.unit_moves = unit_moves, .op_ended = op_ended, .check = check,
 	};
 	uint64_t seed;
+	int i;
 
 	for (seed = 1; seed <= SEEDS; seed++) {
 		driver_walk_seed(seed);
-		begin((int)driver_walk_draw(4));
+		/* No two, pairs, threes, all. */
+		walk.share = (int[]){0, 2, 3, 6}[seed % 4];
+		begin((int)driver_walk_draw(4), walk.share);
 		driver_walk(&walk, seed, STEPS);
+		for (i = 0; i < WORLD_UNITS; i++)
+			assert_false(w.taken[i]);
 		assert_int_equal(driver_world_teardown(), 0);
 	}
 }
@@ -311,7 +371,7 @@ static void cannot_start(int delay, uint64_t unread)
 {
 	struct hwt_buffer *b;
 
-	begin(delay);
+	begin(delay, true);
 	b = driver_world_buffer(&w.cb.be, 4 * PAGE);
 	b->ring = !unread;
 	b->head = unread;
@@ -321,6 +381,7 @@ static void cannot_start(int delay, uint64_t unread)
 	assert_false(w.opened[0]);
 	assert_int_equal(w.cb.be.ops->switch_out(b, 0), unread ? HWT_IRQ_FULL : HWT_IRQ_NONE);
 	assert_null(w.unit[0].broken);
+	assert_false(w.taken[0]);
 	driver_world_buffer_free(b);
 	assert_int_equal(driver_world_teardown(), 0);
 }

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#define NBUFFERS	3
+#define NBUFFERS	6
 
 static uint64_t random_state;
 static const struct driver_walk *w;
@@ -96,6 +96,7 @@ static void on_unit(struct slot *s)
 
 static void service(struct hwt_buffer *b)
 {
+	b = b->sink;
 	b->ring = b->ring && driver_walk_draw(16);
 	if (!b->ring)
 		b->tail += driver_walk_draw(b->head - b->tail + 1);
@@ -120,26 +121,32 @@ static void one_step(struct slot *s)
 	}
 }
 
-void driver_walk(const struct driver_walk *walk, uint64_t seed, int steps)
+/* Those that share one come one after another. */
+static struct hwt_buffer *buffer(int i)
 {
 	uint64_t nsizes = 0;
+
+	if (w->share && i % w->share)
+		return driver_world_source(slots[i - 1].b->sink);
+	while (w->pages[nsizes])
+		nsizes++;
+	return driver_world_buffer(w->be, PAGE * w->pages[driver_walk_draw(nsizes)]);
+}
+
+void driver_walk(const struct driver_walk *walk, uint64_t seed, int steps)
+{
 	int step, i;
 
 	w = walk;
-	while (walk->pages[nsizes])
-		nsizes++;
 	for (i = 0; i < NBUFFERS; i++) {
-		slots[i] = (struct slot){
-			.b = driver_world_buffer(walk->be, PAGE * walk->pages[driver_walk_draw(nsizes)]),
-			.unit = -1,
-		};
+		slots[i] = (struct slot){.b = buffer(i), .unit = -1};
 		slots[i].b->ring = !walk->full_only;
 	}
 	for (step = 0; step < steps; step++) {
 		one_step(&slots[driver_walk_draw(NBUFFERS)]);
 		walk->check(seed, step);
 	}
-	for (i = 0; i < NBUFFERS; i++) {
+	for (i = NBUFFERS; i-- > 0;) {
 		if (slots[i].unit >= 0)
 			left(&slots[i], walk->be->ops->switch_out(slots[i].b, slots[i].unit));
 		walk->check(seed, step);

@@ -65,27 +65,43 @@ uint64_t driver_world_bus_addr(struct hwt_bus *bus, uint64_t addr)
 	return addr + WORLD_BIAS;
 }
 
-struct hwt_buffer *driver_world_buffer(struct hwt_backend *be, uint64_t size)
+static struct hwt_buffer *make(struct hwt_backend *be, uint64_t size, struct hwt_buffer *sink)
 {
 	static struct hwt_thread *const a_thread = (void *)&driver_world; /* never looked into */
 	struct hwt_buffer *b = calloc(1, sizeof(*b));
 
 	b->core = core;
-	b->sink = b;
+	b->sink = sink ? sink : b;
 	b->backend = be;
 	b->thr = a_thread;
 	b->bufsize = size;
 	b->ring = true;
 	hwt_spin_init(&b->lock);
-	b->pages = pages_alloc(NULL, size / PAGE, be->pages);
+	if (!sink)
+		b->pages = pages_alloc(NULL, size / PAGE, be->pages);
 	if (be->ops->buffer_init(b))
 		abort();
+	if (be->scope == HWT_SCOPE_CONTEXT)
+		b->source = be->ops->source_get(b->sink);
 	return b;
+}
+
+struct hwt_buffer *driver_world_buffer(struct hwt_backend *be, uint64_t size)
+{
+	return make(be, size, NULL);
+}
+
+struct hwt_buffer *driver_world_source(struct hwt_buffer *sink)
+{
+	return make(sink->backend, sink->bufsize, sink);
 }
 
 void driver_world_buffer_free(struct hwt_buffer *b)
 {
+	if (b->source)
+		b->backend->ops->source_put(b->sink, b->source);
 	b->backend->ops->buffer_fini(b);
-	pages_free(NULL, b->pages);
+	if (b->pages)
+		pages_free(NULL, b->pages);
 	free(b);
 }

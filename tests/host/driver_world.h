@@ -11,7 +11,7 @@
 #include "core/hwt_core.h"
 
 #define PAGE		4096ull
-#define WORLD_UNITS	2
+#define WORLD_UNITS	3
 #define WORLD_BIAS	(1ull << 40)	/* the bus's addresses over the host's */
 
 extern struct driver_world {
@@ -31,8 +31,14 @@ uint64_t driver_world_bus_addr(struct hwt_bus *bus, uint64_t addr);
 /* The host's address of a page. */
 uint64_t driver_world_page_addr(void *host, struct hwt_pages *p, size_t i);
 
-/* A buffer of thread mode with the backend's save area, in ring mode. */
+/*
+ * A buffer of thread mode with the backend's save area, in ring mode; of scope context
+ * with a mark.
+ */
 struct hwt_buffer *driver_world_buffer(struct hwt_backend *be, uint64_t size);
+/* Another that shares it. */
+struct hwt_buffer *driver_world_source(struct hwt_buffer *sink);
+/* Sources before their sinks. */
 void driver_world_buffer_free(struct hwt_buffer *b);
 
 /* ---- a walk: buffers that come and go on units, by a seed ---- */
@@ -40,6 +46,7 @@ void driver_world_buffer_free(struct hwt_buffer *b);
 struct driver_walk {
 	struct hwt_backend *be;
 	const uint64_t	*pages;		/* sizes of buffers, ends with 0 */
+	int		share;		/* how many share one (scope context); 0: none */
 	bool		full_only;	/* no ring mode */
 	bool		needs_room;	/* no switch-in without */
 	/* Each may draw. */
