@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * CoreSight beside a vCPU: its own ETM, which feeds a funnel and an ETR; those of
- * its own block, or those of another one of the process (VTU_CS_ROUTE), so that
- * many ETMs share a sink.  vtu/window.h has the layout.
+ * its own block, or those of another one of the process or machine (VTU_CS_ROUTE), so
+ * that many ETMs share a sink.  vtu/window.h has the layout.
  */
 #include "unit.h"
 

@@ -289,8 +289,8 @@ _Static_assert(sizeof(struct vtu_block) <= VTU_BLOCK_SIZE, "block");
  * in all of them.  The ETM is the vCPU's; it feeds the funnel (at port vcpu % 8) and
  * ETR of its own block, or those of the block that it wrote to VTU_CS_ROUTE (while
  * the ETM is off): another one of the process, whose vCPU may have ended, as long as
- * the host does not free it.  Commands for funnel and ETR are sent through any vCPU
- * and go where its ETM feeds; they are read in that block.
+ * the host does not free it; of a machine, another CPU's.  Commands for funnel and ETR
+ * are sent through any vCPU and go where its ETM feeds; they are read in that block.
  */
 #define VTU_CS_ETM	0x0000u
 #define VTU_CS_FUNNEL	0x1000u

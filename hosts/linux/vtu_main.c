@@ -37,6 +37,7 @@ struct unit {
 
 static struct unit *the_unit;	/* a name of a backend is there once */
 static DEFINE_PER_CPU(struct look_timer, cpu_timers);
+static DECLARE_BITMAP(sinks_taken, NR_CPUS);	/* of blocks */
 
 static struct vtu_block *block_of(int cpu)
 {
@@ -54,7 +55,8 @@ static enum hrtimer_restart timer_look(struct hrtimer *timer)
 	struct vtu_block *b = block_of(smp_processor_id());
 	uint32_t irqs = READ_ONCE(b->irqs);
 
-	if (irqs != t->irqs) {
+	/* A sink that others feed, too, interrupts only the one that filled it. */
+	if (irqs != t->irqs || the_unit->what->route) {
 		t->irqs = irqs;
 		hwt_module_irq();
 	}
@@ -84,7 +86,7 @@ static void doorbell(struct vtu_bus *vb, struct vtu_block *b, uint32_t seq)
 
 /* ---- the bus: core's calls may come from a CPU that is not the unit's ---- */
 
-/* What another CPU's unit does meanwhile is for that CPU to ask. */
+/* What another CPU's unit does meanwhile is for that CPU to ask; its ring is in use. */
 static void settle(struct hwt_bus *bus, int unit, bool always)
 {
 	unsigned long flags;
@@ -92,13 +94,21 @@ static void settle(struct hwt_bus *bus, int unit, bool always)
 	local_irq_save(flags);
 	if (unit == smp_processor_id() && (always || is_tracing(block_of(unit))))
 		vtu_bus_flush(bus, unit);
+	else if (unit == smp_processor_id())
+		(vtu_bus_ops.barrier)(bus, unit, HWT_BARRIER_CONTEXT);
 	local_irq_restore(flags);
 }
 
 static uint64_t bus_read(struct hwt_bus *bus, int unit, uint32_t reg)
 {
 	settle(bus, unit, false);
-	return vtu_bus_ops.read(bus, unit, reg);
+	return vtu_bus_load(bus, unit, reg);
+}
+
+static int bus_poll(struct hwt_bus *bus, int unit, uint32_t reg, uint64_t mask,
+		    uint64_t value)
+{
+	return (bus_read(bus, unit, reg) & mask) == value ? 0 : -ETIMEDOUT;
 }
 
 static uint64_t bus_now(struct hwt_bus *bus, int unit)
@@ -114,6 +124,25 @@ static void bus_write(struct hwt_bus *bus, int unit, uint32_t reg, uint64_t valu
 		vtu_bus_ops.write(bus, unit, reg, value);
 }
 
+/* A context has at most one sink, and a CPU to itself: there is always one left. */
+static int bus_sink_get(struct hwt_bus *bus, int unit)
+{
+	unsigned int i, n;
+
+	for (i = 0; i < nr_cpu_ids; i++) {
+		n = ((unsigned int)unit + i) % nr_cpu_ids;
+		if (READ_ONCE(block_of(n)->state) == VTU_RUNNING &&
+		    !test_and_set_bit(n, sinks_taken))
+			return n;
+	}
+	return -EBUSY;
+}
+
+static void bus_sink_put(struct hwt_bus *bus, int unit)
+{
+	clear_bit_unlock(unit, sinks_taken);
+}
+
 static struct hwt_bus_ops machine_ops;
 
 static void bus_init(struct unit *u)
@@ -122,7 +151,10 @@ static void bus_init(struct unit *u)
 	machine_ops = vtu_bus_ops;
 	machine_ops.read = bus_read;
 	machine_ops.write = bus_write;
+	machine_ops.poll = bus_poll;
 	machine_ops.now = bus_now;
+	machine_ops.sink_get = bus_sink_get;
+	machine_ops.sink_put = bus_sink_put;
 	machine_ops.this_cpu = hwt_module_this_cpu;
 	u->bus.bus.ops = &machine_ops;
 	u->bus.doorbell = doorbell;
@@ -133,14 +165,26 @@ static void bus_init(struct unit *u)
 
 /* ---- CPUs come and go ---- */
 
-static void turn_off(int cpu)
+static void write_all(int cpu, const struct vtu_write *w, uint32_t n)
+{
+	for (; n--; w++)
+		bus_write(&the_unit->bus.bus, cpu, w->reg, w->value);
+}
+
+/* sink: its own, too, unless others feed it already: then it is theirs. */
+static void turn_off(int cpu, bool sink)
 {
 	const struct vtu_unit *what = the_unit->what;
-	uint32_t i;
+	bool mine = sink && !test_and_set_bit(cpu, sinks_taken);
 
-	for (i = 0; i < what->noff; i++)
-		bus_write(&the_unit->bus.bus, cpu, what->off[i].reg, what->off[i].value);
+	write_all(cpu, what->off, what->noff);
+	if (what->route)
+		bus_write(&the_unit->bus.bus, cpu, what->route, cpu);
+	if (mine)
+		write_all(cpu, what->sink_off, what->nsink_off);
 	vtu_bus_flush(&the_unit->bus.bus, cpu);
+	if (mine)
+		bus_sink_put(&the_unit->bus.bus, cpu);
 }
 
 /* Whoever had the unit before (a kernel before a reboot) may have left it on. */
@@ -154,7 +198,7 @@ static int cpu_up(unsigned int cpu)
 	local_irq_save(flags);
 	t->irqs = READ_ONCE(b->irqs);
 	b->ring_done = b->ring_tail;
-	turn_off(cpu);
+	turn_off(cpu, true);
 	hwt_module_cpu_online(cpu);
 	local_irq_restore(flags);
 	return 0;
@@ -166,7 +210,7 @@ static int cpu_down(unsigned int cpu)
 
 	local_irq_save(flags);
 	hwt_module_cpu_offline(cpu);
-	turn_off(cpu);
+	turn_off(cpu, false);
 	local_irq_restore(flags);
 	hrtimer_cancel(&per_cpu_ptr(&cpu_timers, cpu)->timer);
 	return 0;

@@ -12,10 +12,10 @@ static void init_pt(union vtu_backend *b, struct hwt_bus *bus)
 	pt_backend_init(&b->be, bus);
 }
 
-/* Each CPU has a funnel and an ETR of its own. */
 static void init_coresight(union vtu_backend *b, struct hwt_bus *bus)
 {
-	static const struct cs_path path = {VTU_CS_ETM, VTU_CS_FUNNEL, VTU_CS_ETR};
+	static const struct cs_path path = {VTU_CS_ETM, VTU_CS_FUNNEL, VTU_CS_ETR,
+					    VTU_CS_ROUTE};
 
 	cs_backend_init(&b->cs, bus, &path);
 }
@@ -39,13 +39,11 @@ static const struct vtu_unit units[] = {
 		.offset = vtu_reg_offset_coresight,
 		.init = init_coresight,
 		.on = {{VTU_CS_ETM + TRCPRGCTLR, TRCPRGCTLR_EN}},
-		.off = {
-			{VTU_CS_ETM + CS_LAR, CS_LAR_KEY},
-			{VTU_CS_ETM + TRCPRGCTLR, 0},
-			{VTU_CS_ETR + CS_LAR, CS_LAR_KEY},
-			{VTU_CS_ETR + TMC_CTL, 0},
-		},
-		.noff = 4,
+		.off = {{VTU_CS_ETM + CS_LAR, CS_LAR_KEY}, {VTU_CS_ETM + TRCPRGCTLR, 0}},
+		.noff = 2,
+		.sink_off = {{VTU_CS_ETR + CS_LAR, CS_LAR_KEY}, {VTU_CS_ETR + TMC_CTL, 0}},
+		.nsink_off = 2,
+		.route = VTU_CS_ROUTE,
 	}, {
 		.kind = VTU_UNIT_SPE,
 		.offset = vtu_reg_offset_spe,

@@ -6,7 +6,7 @@
 #include "../../backends/coresight/cs_backend.h"
 #include "../../vtu/bus.h"
 
-#define VTU_UNIT_WORDS 4
+#define VTU_UNIT_WORDS 2
 
 /* One of them, or NULL: not known here. */
 const struct vtu_unit *vtu_unit_of_kind(uint32_t kind);
@@ -15,6 +15,10 @@ const struct vtu_unit *vtu_unit_of_kind(uint32_t kind);
 union vtu_backend {
 	struct hwt_backend	be;	/* the first member of all */
 	struct cs_backend	cs;
+};
+
+struct vtu_write {
+	uint32_t reg, value;
 };
 
 struct vtu_unit {
@@ -26,11 +30,11 @@ struct vtu_unit {
 	struct {
 		uint32_t reg, bits;
 	} on[2];
-	/* Writes that turn it off, in order. */
-	struct {
-		uint32_t reg, value;
-	} off[VTU_UNIT_WORDS];
-	uint32_t noff;
+	/* Writes that turn it off, in order, and its sink, if that is one that many can feed. */
+	struct vtu_write off[VTU_UNIT_WORDS], sink_off[VTU_UNIT_WORDS];
+	uint32_t noff, nsink_off;
+	/* Register by which it feeds the sink of its own block; 0: it has no other. */
+	uint32_t route;
 };
 
 bool vtu_unit_traces(const struct vtu_unit *u, const struct vtu_block *b);

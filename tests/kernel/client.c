@@ -144,7 +144,7 @@ const struct hwt_rec *client_next(struct client *c, bool wait)
 		get.size = get.used;
 		CHECK(get.size <= sizeof(c->record));
 		CHECK_EQ(request(c->node, HWT_IOC_RECORD_GET2, &get), 0);
-	} while (rec->type == HWT_REC_BUFFER);
+	} while (rec->type == HWT_REC_BUFFER || rec->type == HWT_REC_SOURCE);
 	return rec;
 }
 

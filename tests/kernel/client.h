@@ -46,7 +46,7 @@ void client_node_name(const struct client *c, int d, char *name, size_t size);
 int client_node(const struct client *c, int d);
 uint64_t client_position(const struct client *c, int d);
 
-/* The next record but BUFFER; NULL: there is none, and with `wait` none will be. */
+/* The next record but BUFFER and SOURCE; NULL: there is none, and with `wait` none will be. */
 const struct hwt_rec *client_next(struct client *c, bool wait);
 /* The next of this type; all others before it are dropped. */
 const struct hwt_rec *client_until(struct client *c, int type);

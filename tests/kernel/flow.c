@@ -4,7 +4,8 @@
  *
  *	threads		four threads that change CPUs, and ask the vDSO for the time
  *	untimed		the same without a word to the vDSO
- *	fork		a child, which runs this program again; and a second one
+ *	fork		a child, and a second one, which runs this program again
+ *			meanwhile
  *	wait		as threads, once a line came on stdin (to be attached to)
  *	files N		opens, reads and closes a file, and makes a system call that
  *			nobody else makes, N times, from both CPUs in turn
@@ -87,7 +88,7 @@ static int children(const char *program)
 	pid[0] = fork();
 	if (!pid[0]) {
 		close(go[1]);
-		_exit(read(go[0], &c, 1) || !work(7));
+		_exit(!thread(NULL) || read(go[0], &c, 1) || !work(7));
 	}
 	pid[1] = fork();
 	if (!pid[1]) {

@@ -395,6 +395,35 @@ static void case_hotplug(void)
 	write_file(online, "1");
 }
 
+/* Of two CPUs that are traced one goes, whichever: the other's trace goes on. */
+static void case_hotplug_both(void)
+{
+	char online[64];
+	struct client c;
+	uint64_t left;
+	int cpu, i;
+
+	CHECK_EQ(client_alloc_cpus(&c, 3, BUFSIZE), 0);
+	CHECK_EQ(client_config(&c, 0, 0, 0), 0);
+	CHECK_EQ(client_start(&c), 0);
+	for (cpu = 0; cpu < 2; cpu++) {
+		snprintf(online, sizeof(online), "/sys/devices/system/cpu/cpu%d/online", cpu);
+		if (access(online, F_OK))
+			continue;	/* one that cannot */
+		write_file(online, "0");
+		left = client_position(&c, !cpu);
+		for (i = 0; i < 10000 && client_position(&c, !cpu) == left; i++)
+			usleep(1000);
+		CHECK(client_position(&c, !cpu) > left);
+		write_file(online, "1");
+	}
+	CHECK_EQ(client_stop(&c), 0);
+	left = client_position(&c, 0);
+	usleep(20000);
+	CHECK_EQ(client_position(&c, 0), left);
+	client_close(&c);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct test_case cases[] = {
@@ -404,6 +433,7 @@ int main(int argc, char **argv)
 		{"generated", case_generated},
 		{"pokes", case_pokes},
 		{"hotplug", case_hotplug},
+		{"hotplug-both", case_hotplug_both},
 	};
 
 	return cases_run(cases, sizeof(cases) / sizeof(cases[0]), argc, argv);

@@ -21,7 +21,7 @@ ioctls
 threads
 kernel_hooks
 kernel_pauses exec mmap fork fork-killed sigkill sigstop owner module
-kernel_objects list bounds module generated hotplug
+kernel_objects list bounds module generated hotplug hotplug-both
 until rmmod hwt_vtu; do sleep 1; done	# the last orphan is on its way out
 rmmod hwt
 """

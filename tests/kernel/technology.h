@@ -27,9 +27,9 @@ struct technology {
 			  uint64_t to);
 	/* Something that is EOPNOTSUPP in thread mode. */
 	void (*configure_lacking)(union technology_config *config);
+	bool		shared;		/* threads and CPUs of a context share a buffer */
 	/* What a stream begins with in memory: a sync point. */
-	const uint8_t	*sync;
-	size_t		nsync;
+	bool (*is_sync)(const uint8_t *p);
 	int		service_version;
 	/* Fills SVC_BUF's structure; its size. */
 	size_t (*service)(void *data, int buf_id, uint64_t tail);

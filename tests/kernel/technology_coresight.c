@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "technology.h"
 
+#include <string.h>
+
 static void configure(union technology_config *config, bool kernel, uint64_t from,
 		      uint64_t to)
 {
@@ -26,11 +28,15 @@ static size_t service(void *data, int buf_id, uint64_t tail)
 }
 
 /*
- * A-sync (IHI 0064F 6.4.2) in the first frame, behind the source's ID (IHI 0029 D4.2:
- * ID << 1 | 1).
+ * A-sync (IHI 0064F 6.4.2) in the first frame, behind the ID of whichever source was
+ * the first (IHI 0029 D4.2: ID << 1 | 1).
  */
-static const uint8_t sync_point[] = {CORESIGHT_TRACE_ID << 1 | 1, 0, 0, 0, 0, 0, 0, 0, 0,
-				     0, 0, 0, 0x80};
+static bool is_sync(const uint8_t *p)
+{
+	static const uint8_t async[] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x80};
+
+	return p[0] & 1 && p[0] >> 1 && !memcmp(p + 1, async, sizeof(async));
+}
 
 const struct technology technology = {
 	.backend = "coresight",
@@ -38,8 +44,8 @@ const struct technology technology = {
 	.config_size = sizeof(struct coresight_config),
 	.configure = configure,
 	.configure_lacking = configure_lacking,
-	.sync = sync_point,
-	.nsync = sizeof(sync_point),
+	.shared = true,
+	.is_sync = is_sync,
 	.service_version = CORESIGHT_SVC_BUF_VERSION,
 	.service = service,
 };

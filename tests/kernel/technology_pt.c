@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "technology.h"
 
+#include <string.h>
+
 #include "../../hw/pt.h"
 
 static void configure(union technology_config *config, bool kernel, uint64_t from,
@@ -29,8 +31,13 @@ static size_t service(void *data, int buf_id, uint64_t tail)
 }
 
 /* PSB (SDM 33.4.2.17). */
-static const uint8_t sync_point[] = {2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82,
-				     2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82};
+static bool is_sync(const uint8_t *p)
+{
+	static const uint8_t psb[] = {2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82,
+				      2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82};
+
+	return !memcmp(p, psb, sizeof(psb));
+}
 
 const struct technology technology = {
 	.backend = "pt",
@@ -38,8 +45,7 @@ const struct technology technology = {
 	.config_size = sizeof(struct pt_cpu_config),
 	.configure = configure,
 	.configure_lacking = configure_lacking,
-	.sync = sync_point,
-	.nsync = sizeof(sync_point),
+	.is_sync = is_sync,
 	.service_version = PT_SVC_BUF_VERSION,
 	.service = service,
 };

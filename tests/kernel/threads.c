@@ -166,7 +166,7 @@ static void begins_with_sync(struct client *c, int tid, uint64_t at)
 	/* Its page and the next, into which it may reach. */
 	p = mmap(NULL, 2 * PAGE, PROT_READ, MAP_SHARED, fd, (off_t)(at / PAGE * PAGE));
 	CHECK(p != MAP_FAILED);
-	CHECK_EQ(memcmp(p + at % PAGE, technology.sync, technology.nsync), 0);
+	CHECK(technology.is_sync(p + at % PAGE));
 	munmap(p, 2 * PAGE);
 	close(fd);
 }
@@ -185,11 +185,12 @@ static void lives(void)
 	CHECK_EQ(fetch(&c, &s, HWT_GET_WAIT), 0);
 	CHECK_EQ(s.created, NTHREADS + 1);
 	CHECK_EQ(s.exited, NTHREADS + 1);
-	CHECK_EQ(s.finals, NTHREADS + 1);
+	/* A buffer's last bytes: where it is shared, of the last of its threads. */
+	CHECK(technology.shared ? s.finals >= 1 : s.finals == NTHREADS + 1);
 	CHECK_EQ(s.ends, 1);
 	CHECK_EQ(s.status, 7 << 8);
 	for (i = 0; i < s.created; i++) {
-		CHECK(s.head[i] > 100);
+		CHECK(s.head[technology.shared ? 0 : i] > 100);
 		CHECK_EQ(s.lost[i], 0);
 		begins_with_sync(&c, s.tids[i], 0);
 	}
