@@ -16,7 +16,6 @@
 #include <linux/delay.h>
 #include <linux/dma-mapping.h>
 #include <linux/hrtimer.h>
-#include <linux/iommu.h>
 #include <linux/module.h>
 #include <linux/percpu.h>
 #include <linux/pm_qos.h>
@@ -39,6 +38,7 @@
 #define NAME_ROUTE	0x3000u
 #define OFFSET_MASK	0xfffu
 #define ETR_PART	0x9e8u	/* SoC-600's (100806 4.9.47) */
+#define ETR_BITS	40	/* of its addresses: DBAHI has 8 */
 
 struct cpu_unit {
 	struct cs_part	*etm;
@@ -46,9 +46,11 @@ struct cpu_unit {
 	bool		on;
 };
 
-/* The ETR and its window, as last programmed. */
+/* The ETR, the owner's buffer as both sides address it, and the window as last programmed. */
 static struct {
 	struct cs_part	*part;
+	phys_addr_t	phys;
+	dma_addr_t	dma;
 	uint64_t	base, size;
 	uint64_t	synced;		/* offset that the CPUs can read up to */
 } etr;
@@ -191,11 +193,10 @@ static uint32_t bus_cap(struct hwt_bus *bus, uint32_t index)
 	return index < ETM4_NUM_IDR ? caps[index] : 0;
 }
 
-/* Asked for each page of a new buffer: no cache holds a line of it that is written. */
+/* Of the owner's buffer, which is mapped. */
 static uint64_t bus_buf_addr(struct hwt_bus *bus, uint64_t addr)
 {
-	dma_sync_single_for_device(etr.part->dev, addr, PAGE_SIZE, DMA_FROM_DEVICE);
-	return addr;
+	return etr.dma + (addr - etr.phys);
 }
 
 static const struct hwt_bus_ops bus_ops = {
@@ -214,23 +215,51 @@ static const struct cs_path path = {NAME_ETM, NAME_FUNNEL, NAME_ETR, NAME_ROUTE}
 
 /* ---- one buffer at a time ---- */
 
+/*
+ * A streaming mapping of the buffer, which is one run of pages, for as long as it lives.
+ * The CPUs only read it, so what they looked at needs no sync before the ETR comes round
+ * again (core-api/dma-api-howto, dma_sync_single_for_device).
+ */
+static int etr_take(struct hwt_buffer *b)
+{
+	const struct hwt_host_ops *host = hwt_core_host_ops(b->core);
+	struct device *dev = etr.part->dev;
+
+	if (cmpxchg(&owner, NULL, b))
+		return -EBUSY;
+	etr.phys = host->page_addr(hwt_core_host(b->core), b->pages, 0);
+	etr.dma = dma_map_page(dev, pfn_to_page(PHYS_PFN(etr.phys)), 0, b->bufsize, DMA_FROM_DEVICE);
+	if (!dma_mapping_error(dev, etr.dma))
+		return 0;
+	smp_store_release(&owner, NULL);
+	return -ENOMEM;
+}
+
+static void etr_give(struct hwt_buffer *b)
+{
+	if (READ_ONCE(owner) != b)
+		return;
+	dma_unmap_page(etr.part->dev, etr.dma, b->bufsize, DMA_FROM_DEVICE);
+	smp_store_release(&owner, NULL);
+}
+
 static int buffer_init(struct hwt_buffer *b)
 {
-	int rc;
+	int rc = b->sink == b ? etr_take(b) : 0;
 
-	if (b->sink == b && cmpxchg(&owner, NULL, b))
-		return -EBUSY;
+	if (rc)
+		return rc;
 	rc = driver_ops->buffer_init(b);
 	/* fini is for what has a save area. */
-	if (rc)
-		cmpxchg(&owner, b, NULL);
+	if (rc && !b->priv)
+		etr_give(b);
 	return rc;
 }
 
 static void buffer_fini(struct hwt_buffer *b)
 {
 	driver_ops->buffer_fini(b);
-	cmpxchg(&owner, b, NULL);
+	etr_give(b);
 }
 
 /* ---- CPUs ---- */
@@ -340,12 +369,7 @@ static int check_etr(void)
 		       dev_name(etr.part->dev));
 		return -EOPNOTSUPP;
 	}
-	if (device_iommu_mapped(etr.part->dev)) {
-		pr_err("%s is behind an IOMMU: that is not supported\n",
-		       dev_name(etr.part->dev));
-		return -EOPNOTSUPP;
-	}
-	return 0;
+	return dma_set_mask_and_coherent(etr.part->dev, DMA_BIT_MASK(ETR_BITS));
 }
 
 static int find_parts(void)
