@@ -79,14 +79,17 @@ static void sync_range(uint64_t from, uint64_t to)
 					DMA_FROM_DEVICE);
 }
 
-/* What was written since the last look; the driver then says that it is there. */
-static void sync_written(void)
+/*
+ * What was written since the last look; the driver then says that it is there.  Pointers
+ * that are equal say that nothing was, or, of a FIFO that is full, everything may have been.
+ */
+static void sync_written(uint64_t level)
 {
 	uint64_t at = etr_read64(TMC_RWP, TMC_RWPHI) - etr.base;
 
 	if (at >= etr.size)
 		at = 0;
-	if (at < etr.synced) {
+	if (at < etr.synced || (at == etr.synced && level == etr.size)) {
 		sync_range(etr.synced, etr.size);
 		etr.synced = 0;
 	}
@@ -164,7 +167,7 @@ static uint64_t bus_read(struct hwt_bus *bus, int unit, uint32_t reg)
 		return 0;
 	value = readl(etr.part->base + offset);
 	if (offset == TMC_CBUFLEVEL)
-		sync_written();
+		sync_written(value * 4ull);
 	return value;
 }
 
