@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* CoreSight recordings of CPUs that share a buffer: a stream each, by trace IDs. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+#include "container/perfdata.h"
+#include "decoded.h"
+#include "hw/coresight.h"
+
+#define CPU_A	2	/* has the buffer */
+#define CPU_B	5
+#define ID_A	0x10
+#define ID_B	0x11
+
+/* One frame of one source (IHI 0029 D4.2): its ID, an odd number of bytes, then ID 0. */
+static void put_frame(uint8_t *f, uint8_t id, const uint8_t *bytes, size_t n)
+{
+	size_t i;
+
+	memset(f, 0, CS_FRAME);
+	f[0] = (uint8_t)(id << 1 | CS_FRAME_ID);
+	for (i = 1; i <= n; i++) {
+		f[i] = bytes[i - 1];
+		if (i % 2 == 0 && f[i] & 1) {
+			f[i] &= (uint8_t)~1u;
+			f[CS_FRAME_AUX] |= (uint8_t)(1u << i / 2);
+		}
+	}
+	f[n + 1] = CS_FRAME_ID;
+}
+
+static void source(struct perfdata_writer *w, int cpu, uint32_t id)
+{
+	struct {
+		struct hwt_rec rec;
+		struct hwt_rec_source s;
+	} r = {
+		.rec = {.size = sizeof(r), .type = HWT_REC_SOURCE, .cpu = cpu},
+		.s = {CPU_A, id},
+	};
+
+	assert_int_equal(perfdata_write_record(w, &r.rec), 0);
+}
+
+/* Both begin with a sync point; then B's unit overflows (IHI 0064 6.4). */
+static void record(char *path)
+{
+	static const uint8_t async[] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x80};
+	static const uint8_t info[] = {1, 1, 0}, overflow[] = {0, 5, 4};
+	static const uint32_t caps[16] = {0x280002a1, 0x4100f433, 0x90000088};
+	const struct perfdata_params p = {
+		.backend = "coresight", .caps = caps, .ncaps = 16, .host = "kernel",
+		.per_cpu = true, .shared = true,
+	};
+	struct perfdata_writer *w;
+	uint8_t f[5][CS_FRAME];
+
+	close(mkstemp(path));
+	assert_int_equal(perfdata_create(path, &p, &w), 0);
+	source(w, CPU_A, ID_A);
+	source(w, CPU_B, ID_B);
+	put_frame(f[0], ID_A, async, sizeof(async));
+	put_frame(f[1], ID_B, async, sizeof(async));
+	put_frame(f[2], ID_B, info, sizeof(info));
+	put_frame(f[3], ID_A, info, sizeof(info));
+	put_frame(f[4], ID_B, overflow, sizeof(overflow));
+	assert_int_equal(perfdata_write_trace(w, 0, CPU_A, 0, f, sizeof(f), false, true), 0);
+	assert_int_equal(perfdata_close(w), 0);
+}
+
+static int overflows(struct hwt_stream *st)
+{
+	struct trace_event ev[16];
+	int n, i, found = 0;
+
+	while ((n = hwt_stream_next(st, ev, 16)) > 0)
+		for (i = 0; i < n; i++)
+			found += ev[i].type == TRACE_GAP && ev[i].error == TRACE_GAP_OVERFLOW;
+	assert_int_equal(n, 0);
+	return found;
+}
+
+static void cpus(void **state)
+{
+	static const int cpu[] = {CPU_A, CPU_B};
+	char path[] = "/tmp/hwt-session-shared-XXXXXX";
+	const struct hwt_stream_info *info;
+	struct hwt_session *s;
+	int i;
+
+	record(path);
+	s = open_session(path, 0);
+	assert_int_equal(hwt_session_nstreams(s), 2);
+	for (i = 0; i < 2; i++) {
+		info = hwt_stream_info(hwt_session_stream(s, i));
+		assert_int_equal(info->cpu, cpu[i]);
+		assert_int_equal(info->bytes, 5 * CS_FRAME);
+		assert_int_equal(overflows(hwt_session_stream(s, i)), i);
+	}
+	hwt_session_close(s);
+	unlink(path);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(cpus)};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
