@@ -34,8 +34,7 @@ static void monitor(const void *ctx, const ocsd_datapath_op_t op,
 
 	if (op != OCSD_OP_DATA)
 		return;
-	out.bad = ep->type <= ETM4_PKT_I_NO_ERR_TYPE &&
-		  ep->type >= ETM4_PKT_I_NOTSYNC;
+	out.bad = ep->type >= ETM4_PKT_I_NOTSYNC && ep->type <= ETM4_PKT_I_RESERVED_CFG;
 	if (ocsd_pkt_str(protocol(p), packet, text, sizeof(text)) != OCSD_OK)
 		strcpy(text, "unknown packet");
 	p->packet(p->ctx, &out);
