@@ -5,6 +5,11 @@
 #include <string.h>
 #include "etm_priv.h"
 
+/*
+ * The last address that it may ask for: its cache takes sums behind the very last one,
+ * and copies from there.  No system has code so far up.
+ */
+#define CODE_END	(~0ull - 0x10000)
 #define CHUNK		256u		/* bytes; an atom byte may be 24 runs */
 #define WALK_DEFAULT	(4ull << 20)
 
@@ -26,7 +31,7 @@ static uint32_t read_code(const void *ctx, const ocsd_vaddr_t ip,
 
 static int attach_code(struct etm_decoder *d)
 {
-	ocsd_err_t err = ocsd_dt_add_callback_mem_acc(d->tree, 0, ~0ull,
+	ocsd_err_t err = ocsd_dt_add_callback_mem_acc(d->tree, 0, CODE_END,
 						      OCSD_MEM_SPACE_ANY, read_code, d);
 
 	return err == OCSD_OK ? 0 : -ENOMEM;

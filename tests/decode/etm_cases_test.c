@@ -463,6 +463,14 @@ static void cut_front(void **state)
 	}
 }
 
+/* OpenCSD's cache of code counts beyond the last address. */
+static void address_at_the_top(void **state)
+{
+	begin();
+	put(SYNC ON "f7 9d 7f 7f ff ff ff ff ff ff f7");
+	expect("[on 4000] 4000 4004 [gap no-code 1]");
+}
+
 static void damage(void **state)
 {
 	/* Trace info, a long address, a context, an exception: each swallows what follows. */
@@ -629,6 +637,7 @@ int main(void)
 		cmocka_unit_test(no_code),
 		cmocka_unit_test(return_to_no_code),
 		cmocka_unit_test(cut_front),
+		cmocka_unit_test(address_at_the_top),
 		cmocka_unit_test(damage),
 		cmocka_unit_test(timestamps),
 		cmocka_unit_test(two_sources),
