@@ -103,14 +103,20 @@
 #define TRCIDR0_TRCBB		(1u << 5)
 #define TRCIDR0_TRCCCI		(1u << 7)
 #define TRCIDR0_RETSTACK	(1u << 9)
+#define TRCIDR0_QSUPP_MASK	(3u << 15)
 #define TRCIDR0_TSSIZE_SHIFT	24
 #define TRCIDR0_TSSIZE_MASK	(0x1fu << 24)
 #define TRCIDR0_TSSIZE_64	(8u << 24)
 #define TRCIDR0_COMMOPT		(1u << 29)	/* cycle counts carry no commits */
+#define TRCIDR0_COMMTRANS	(1u << 30)	/* a transaction's start is no P0 element */
 #define TRCIDR1_RES1		(0xfu << 12)
 #define TRCIDR1_DESIGNER_SHIFT	24
 #define TRCIDR1_MAJOR_SHIFT	8
 #define TRCIDR1_MINOR_SHIFT	4
+#define TRCIDR1_VERSION_MASK	(0xffu << 4)
+#define ETE_VERSION		0x50u	/* major in [7:4]; ETMv4 is below */
+#define TRCDEVARCH_VERSION_SHIFT 12		/* ETE: major in [15:12], minor in [19:16] */
+#define TRCDEVARCH_REVISION_SHIFT 16
 #define TRCIDR2_IASIZE_64	8u
 #define TRCIDR2_CIDSIZE_SHIFT	5
 #define TRCIDR2_CIDSIZE_MASK	(0x1fu << 5)	/* bytes */
@@ -144,6 +150,7 @@
 #define ETM4_INFO_KEY		(1u << 1)
 #define ETM4_INFO_SPEC		(1u << 2)
 #define ETM4_INFO_CYCT		(1u << 3)
+#define ETM4_INFO_WNDW		(1u << 4)
 #define ETM4_INFO_CC_ENABLED	(1u << 0)	/* in section INFO */
 #define ETM4_TIMESTAMP		0x02
 #define ETM4_TIMESTAMP_CC	0x03		/* with a cycle count */
@@ -151,23 +158,39 @@
 #define ETM4_EXCEPTION		0x06
 #define ETM4_EXCEPTION_E0	(1u << 0)	/* 01: the address that follows is not... */
 #define ETM4_EXCEPTION_E1	(1u << 6)	/* 10: ...is also the last branch's target */
+#define ETM4_EXCEPTION_C	(1u << 7)	/* a second byte follows */
 #define ETM4_EXCEPTION_RETURN	0x07
+#define ETE_TRANSACTION_START	0x0a
+#define ETE_TRANSACTION_COMMIT	0x0b
 #define ETM4_CC_F2		0x0c
 #define ETM4_CC_F1		0x0e
 #define ETM4_CC_F1_UNKNOWN	0x0f
-#define ETM4_CC_F3		0x10
+#define ETM4_CC_F3		0x10		/* to 1f */
 #define ETM4_COMMIT		0x2d
-#define ETM4_CANCEL_F1		0x2e
-#define ETM4_MISPREDICT		0x30		/* to 33; cancel F2 and F3: to 3f */
-#define ETM4_CONDITIONAL	0x40		/* from here on */
+#define ETM4_CANCEL_F1		0x2e		/* | 1: then a misprediction */
+#define ETM4_MISPREDICT		0x30		/* | atoms before it: 1 E, 2 EE, 3 N */
+#define ETM4_CANCEL_F2		0x34		/* the same, one element cancelled */
+#define ETM4_CANCEL_F3		0x38		/* | 1: E before it, | (elements - 2) << 1 */
+#define ETM4_IGNORE		0x70
+#define ETM4_EVENT		0x71		/* to 7f */
 #define ETM4_CONTEXT_SAME	0x80
 #define ETM4_CONTEXT		0x81
 #define ETM4_ADDR_CTX_32_IS0	0x82
 #define ETM4_ADDR_CTX_64_IS0	0x85
+#define ETM4_TS_MARKER		0x88
 #define ETM4_ADDR_MATCH		0x90		/* + index of the address history */
 #define ETM4_ADDR_SHORT_IS0	0x95
 #define ETM4_ADDR_32_IS0	0x9a
-#define ETM4_ADDR_64_IS0	0x9d
+#define ETM4_ADDR_64_IS0	0x9d		/* all of them: + 1 for IS1 */
+#define ETM4_Q			0xa0		/* | type */
+#define ETM4_Q_SHORT_IS0	0xa5
+#define ETM4_Q_32_IS0		0xaa
+#define ETM4_Q_NO_ADDRESS	0xac		/* that follows */
+#define ETM4_Q_UNKNOWN		0xaf		/* nor a count */
+#define ETE_SOURCE_MATCH	0xb0
+#define ETE_SOURCE_SHORT_IS0	0xb4
+#define ETE_SOURCE_32_IS0	0xb6
+#define ETE_SOURCE_64_IS0	0xb8
 #define ETM4_CTX_EL_MASK	0x03
 #define ETM4_CTX_SF		(1u << 4)	/* 64-bit state */
 #define ETM4_CTX_NS		(1u << 5)
@@ -199,6 +222,7 @@
 #define ETM4_EXC_DATA_FAULT	12
 #define ETM4_EXC_IRQ		14
 #define ETM4_EXC_FIQ		15
+#define ETE_EXC_FAILED		24	/* a transaction */
 #define ETM4_EXC_MAX		0x3ff
 
 #endif

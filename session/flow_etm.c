@@ -181,9 +181,8 @@ static int flow_packets(struct hwt_stream *st,
 		if (!p)
 			p = etm_packets_new(&st->etm, st->formatted, position,
 					    list_packet, &l);
-		/* OpenCSD 1.3 lists no packets of an ETE. */
 		if (!p)
-			return st->etm.ete ? -EOPNOTSUPP : -ENOMEM;
+			return -ENOMEM;
 		etm_packets_feed(p, bytes, n);
 	}
 	if (p)

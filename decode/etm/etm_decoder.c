@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Bytes to OpenCSD: one decode tree a source, so that a damaged one ends no other. */
+/* Bytes in, events out: one decode tree a source, so that a damaged one ends no other. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +12,11 @@
 #define CODE_END	(~0ull - 0x10000)
 #define CHUNK		256u		/* bytes; an atom byte may be 24 runs */
 #define WALK_DEFAULT	(4ull << 20)
+/*
+ * Where OpenCSD 1.3 resets itself at an error it goes on with what it freed: it ends
+ * there instead, and is reset by reset().
+ */
+#define DECODES		(OCSD_CREATE_FLG_FULL_DECODER | OCSD_OPFLG_PKTDEC_COMMON)
 
 /*
  * OpenCSD asks for code that it has not asked for before; bounded, so that a
@@ -40,19 +45,13 @@ static int attach_code(struct etm_decoder *d)
 static int open_tree(struct etm_decoder *d)
 {
 	unsigned char id = 0;
-	ocsd_err_t err;
 
 	d->tree = ocsd_create_dcd_tree(OCSD_TRC_SRC_SINGLE, 0);
 	if (d->tree == C_API_INVALID_TREE_HANDLE)
 		return -ENOMEM;
-	if (etm_create(d->tree, &d->config.source, OCSD_CREATE_FLG_FULL_DECODER, &id))
+	if (etm_create(d->tree, &d->config.source, DECODES, &id))
 		return -EINVAL;
 	if (ocsd_dt_set_gen_elem_outfn(d->tree, etm_element, d) != OCSD_OK)
-		return -EINVAL;
-	err = ocsd_dt_attach_packet_callback(d->tree, id, OCSD_C_API_CB_PKT_MON,
-					     etm_monitor, d);
-	/* OpenCSD 1.3 has none for ETE: sync points and skipped bytes are not told. */
-	if (err != OCSD_OK && !d->config.source.ete)
 		return -EINVAL;
 	return attach_code(d);
 }
@@ -68,6 +67,8 @@ struct etm_decoder *etm_decoder_new(const struct etm_decoder_config *config)
 		d->config.max_walk = WALK_DEFAULT;
 	d->offset = config->offset;
 	etm_frames_init(&d->frames, config->offset);
+	etm_scan_init(&d->scan, &config->source);
+	etm_spec_init(&d->spec, &config->source);
 	if (open_tree(d)) {
 		etm_decoder_free(d);
 		return NULL;
@@ -82,6 +83,7 @@ void etm_decoder_free(struct etm_decoder *d)
 	if (d->tree)
 		ocsd_destroy_dcd_tree(d->tree);
 	etm_blocks_free(&d->blocks);
+	etm_spec_free(&d->spec);
 	free(d->queue);
 	free(d);
 }
@@ -95,72 +97,20 @@ int etm_decoder_feed(struct etm_decoder *d, const uint8_t *bytes, size_t n)
 	return 0;
 }
 
-static const struct {
-	ocsd_err_t err;
-	enum trace_gap gap;
-} errors[] = {
-	{OCSD_ERR_BAD_PACKET_SEQ, TRACE_ERR_PACKET},
-	{OCSD_ERR_INVALID_PCKT_HDR, TRACE_ERR_PACKET},
-	{OCSD_ERR_BAD_DECODE_PKT, TRACE_ERR_PACKET},
-	{OCSD_ERR_UNSUPP_DECODE_PKT, TRACE_ERR_PACKET},
-	{OCSD_ERR_RET_STACK_OVERFLOW, TRACE_ERR_RETURN},
-	{OCSD_ERR_COMMIT_PKT_OVERRUN, TRACE_ERR_UNEXPECTED},
-	{OCSD_ERR_UNSUPPORTED_ISA, TRACE_ERR_MODE},
-	{OCSD_ERR_MEM, TRACE_ERR_OTHER},
-};
-
-static enum trace_gap last_error(void)
-{
-	ocsd_trc_index_t index;
-	uint8_t channel;
-	char text[512];
-	ocsd_err_t err = ocsd_get_last_err(&index, &channel, text, sizeof(text));
-	size_t i;
-
-	for (i = 0; i < sizeof(errors) / sizeof(errors[0]); i++)
-		if (errors[i].err == err)
-			return errors[i].gap;
-	return TRACE_ERR_OTHER;
-}
-
 static void reset(struct etm_decoder *d)
 {
 	uint32_t used;
 
 	ocsd_dt_process_data(d->tree, OCSD_OP_RESET, 0, 0, NULL, &used);
-	d->synced = false;
+	d->state = ETM_WAITS_ASYNC;
 	d->cid_known = false;
+	d->addressed = d->contexted = false;
+	d->waiting = 0;
 	etm_stack_empty(d);
-	d->stale = false;
-	d->informed = d->addressed = d->address_newest = false;
-	d->bad = false;
+	etm_spec_reset(&d->spec);
 }
 
-/*
- * At a packet's header, what OpenCSD must not see.  An exception before the first
- * address: it would walk from an address that it never set.  One where it would
- * take a target from its empty return stack: behind ERET there is none; others are
- * damage.  A misprediction behind an address.
- */
-static enum trace_gap guard(const struct etm_decoder *d, uint8_t header)
-{
-	if (!d->at_header)
-		return TRACE_GAP_NONE;
-	if (d->address_newest && header > ETM4_CANCEL_F1 && header < ETM4_CONDITIONAL)
-		return TRACE_ERR_UNEXPECTED;
-	if (header != ETM4_EXCEPTION)
-		return TRACE_GAP_NONE;
-	if (d->synced && !d->addressed)
-		return TRACE_ERR_UNEXPECTED;
-	if (!etm_pops(d))
-		return TRACE_GAP_NONE;
-	if (d->unsure && !d->sure)
-		return TRACE_GAP_NO_CODE;
-	return !d->stack || d->eret_pending ? TRACE_ERR_RETURN : TRACE_GAP_NONE;
-}
-
-/* Gives up what was decoded so far, at `offset`; goes on at the next A-sync. */
-static void give_up(struct etm_decoder *d, enum trace_gap why, uint64_t offset)
+void etm_give_up(struct etm_decoder *d, enum trace_gap why, uint64_t offset)
 {
 	if (why == TRACE_GAP_NO_CODE)
 		etm_return_lost(d, offset);
@@ -169,43 +119,38 @@ static void give_up(struct etm_decoder *d, enum trace_gap why, uint64_t offset)
 	reset(d);
 }
 
-/*
- * n bytes of the source, which are at `offset` in what was fed.  One by one, so that
- * each header is seen before OpenCSD takes it; what it does with one costs far more.
- */
+static void packet(struct etm_decoder *d, const struct etm_piece *p)
+{
+	switch (p->kind) {
+	case ETM_NONE:
+		return;
+	case ETM_BAD:
+		etm_give_up(d, TRACE_ERR_PACKET, p->offset);
+		return;
+	case ETM_ASYNC:
+		etm_synced(d, p->offset);
+		if (d->state == ETM_WAITS_ASYNC)
+			d->state = ETM_WAITS_INFO;
+		etm_feed(d, p);
+		return;
+	}
+	if (d->state == ETM_WAITS_ASYNC)
+		return;
+	if (d->state == ETM_DECODES || p->kind == ETM_TRACE_INFO)
+		etm_spec_packet(d, p);
+	else if (p->kind == ETM_TIMESTAMP)	/* an ETE's events may come before */
+		etm_feed(d, p);
+}
+
+/* n bytes of the source, which are at `offset` in what was fed. */
 static void process(struct etm_decoder *d, uint64_t offset, const uint8_t *bytes, size_t n)
 {
-	ocsd_datapath_resp_t resp;
-	enum trace_gap why;
-	uint32_t used, none;
+	struct etm_piece p;
+	size_t used;
 
-	while (n && !d->nomem) {
-		why = guard(d, *bytes);
-		if (why != TRACE_GAP_NONE)
-			give_up(d, why, offset);
-		d->at_header = false;
-		used = 0;
-		resp = ocsd_dt_process_data(d->tree, OCSD_OP_DATA, offset, 1, bytes, &used);
-		if (used > 1)
-			used = 1;
-		/* Elements were held up behind an indirect branch: the packet's others. */
-		while (OCSD_DATA_RESP_IS_WAIT(resp) && !d->stale)
-			resp = ocsd_dt_process_data(d->tree, OCSD_OP_FLUSH, 0, 0, NULL,
-						    &none);
-		if (d->stale)
-			give_up(d, TRACE_GAP_NO_CODE, d->stale_at);
-		if (d->bad && !OCSD_DATA_RESP_IS_FATAL(resp))
-			give_up(d, TRACE_ERR_PACKET, d->bad_at);
-		if (OCSD_DATA_RESP_IS_FATAL(resp)) {
-			if (d->nomem)
-				return;
-			give_up(d, last_error(), offset + used);
-			/* It may have failed at the first byte. */
-			used += !used;
-		}
-		offset += used;
-		bytes += used;
-		n -= used;
+	for (; n && !d->nomem; bytes += used, offset += used, n -= used) {
+		used = etm_scan(&d->scan, offset, bytes, n, &p);
+		packet(d, &p);
 	}
 }
 
@@ -239,6 +184,7 @@ static void end(struct etm_decoder *d)
 	if (OCSD_DATA_RESP_IS_FATAL(ocsd_dt_process_data(d->tree, OCSD_OP_EOT, 0, 0, NULL,
 							 &used)))
 		etm_error(d, TRACE_ERR_TRUNCATED, d->offset);
+	etm_scan_end(&d->scan);
 	etm_skipped_out(d);
 	etm_flow_end(d);
 	if (d->held_gap) {
@@ -286,6 +232,8 @@ void etm_decoder_lost(struct etm_decoder *d, uint64_t n)
 
 	etm_flow_end(d);
 	etm_push(d, &ev);
+	etm_scan_end(&d->scan);
+	etm_scan_lost(&d->scan);
 	reset(d);
 	etm_frames_reset(&d->frames, at + n);
 	d->offset = at + n;

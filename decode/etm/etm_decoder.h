@@ -27,6 +27,9 @@
  *			next A-sync, the bytes between are TRACE_GAP (NO_SYNC)
  *   context ID		TRACE_CONTEXT, value: the ID
  * Only AArch64 and A32 code is followed; T32 is TRACE_ERROR (MODE).
+ *
+ * OpenCSD gets whole packets, of what is committed, and none that it would die of:
+ * any bytes are safe.  What is not committed at the end did not happen.
  */
 #ifndef DECODE_ETM_DECODER_H
 #define DECODE_ETM_DECODER_H

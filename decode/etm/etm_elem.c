@@ -87,9 +87,15 @@ static void gap_out(struct etm_decoder *d, uint64_t offset)
 
 void etm_skipped_out(struct etm_decoder *d)
 {
-	if (d->skipped)
-		gap(d, TRACE_GAP_NO_SYNC, d->skipped, d->skipped_at);
-	d->skipped = 0;
+	if (d->scan.skipped)
+		gap(d, TRACE_GAP_NO_SYNC, d->scan.skipped, d->scan.skipped_at);
+	d->scan.skipped = 0;
+}
+
+void etm_synced(struct etm_decoder *d, uint64_t offset)
+{
+	etm_skipped_out(d);
+	push(d, TRACE_SYNC, 0, 0, offset);
 }
 
 void etm_flow_end(struct etm_decoder *d)
@@ -99,8 +105,7 @@ void etm_flow_end(struct etm_decoder *d)
 	d->flow = false;
 }
 
-/* The flow is lost; the packets are in order. */
-static void flow_error(struct etm_decoder *d, enum trace_gap error, uint64_t offset)
+void etm_error(struct etm_decoder *d, enum trace_gap error, uint64_t offset)
 {
 	struct trace_event ev = stamped(d, (struct trace_event){
 		.type = TRACE_ERROR, .error = error, .offset = offset});
@@ -109,12 +114,6 @@ static void flow_error(struct etm_decoder *d, enum trace_gap error, uint64_t off
 	etm_flow_end(d);
 	gap_out(d, offset);
 	etm_push(d, &ev);
-}
-
-void etm_error(struct etm_decoder *d, enum trace_gap error, uint64_t offset)
-{
-	flow_error(d, error, offset);
-	d->synced = false;
 }
 
 static void overflow(struct etm_decoder *d, uint64_t offset)
@@ -173,7 +172,7 @@ static void run_begin(struct etm_decoder *d, const struct etm_range *r, uint8_t 
 		return;
 	}
 	if (etm_block_overrun(b)) {
-		flow_error(d, TRACE_ERR_FUP, offset);
+		etm_error(d, TRACE_ERR_FUP, offset);
 		return;
 	}
 	run_out(d, r->start);
@@ -201,6 +200,11 @@ static void range(struct etm_decoder *d, const ocsd_generic_trace_elem *e, uint6
 	}
 	if (!n || e->en_addr - e->st_addr != 4 * n) {
 		etm_error(d, TRACE_ERR_OTHER, offset);
+		return;
+	}
+	/* Up to a source address OpenCSD does not walk. */
+	if (d->feeding == ETM_SOURCE && 4 * n > d->config.max_walk) {
+		etm_error(d, TRACE_ERR_FUP, offset);
 		return;
 	}
 	gap_out(d, offset);
@@ -334,8 +338,6 @@ static void no_sync(struct etm_decoder *d, const ocsd_generic_trace_elem *e,
 	if (e->unsync_eot_info == UNSYNC_OVERFLOW || e->unsync_eot_info == UNSYNC_DISCARD) {
 		overflow(d, offset);
 		d->overflow_told = e->unsync_eot_info == UNSYNC_OVERFLOW;
-	} else if (e->unsync_eot_info == UNSYNC_BAD_PACKET && !d->bad) {
-		etm_error(d, TRACE_ERR_PACKET, offset);
 	}
 	d->cid_known = false;
 }
@@ -352,64 +354,49 @@ static void context(struct etm_decoder *d, const ocsd_generic_trace_elem *e,
 	push(d, TRACE_CONTEXT, 0, d->cid, offset);
 }
 
-/* Follows OpenCSD's return stack; true: an indirect branch waits for its target. */
-static bool stack_follow(struct etm_decoder *d, const ocsd_generic_trace_elem *e)
+void etm_pop(struct etm_decoder *d)
 {
-	bool link = e->last_i_subtype == OCSD_S_INSTR_BR_LINK && e->last_instr_exec;
-
-	if (d->pop_pending) {
-		d->stack -= d->stack > 0;
-		d->sure -= d->sure > 0;
-	}
-	if (link) {
-		d->stack += d->stack < RETURN_STACK;
-		d->sure += d->sure < RETURN_STACK;
-	}
-	d->pop_pending = e->last_i_type == OCSD_INSTR_BR_INDIRECT && e->last_instr_exec;
-	d->eret_pending = d->pop_pending && e->last_i_subtype == OCSD_S_INSTR_V8_ERET;
-	return d->pop_pending;
+	d->sure -= d->sure > 0;
+	d->pop_pending = false;
 }
 
-/* Is this what comes of a return address that is not to be trusted? */
-static bool is_stale(struct etm_decoder *d, const ocsd_generic_trace_elem *e,
-		     uint64_t offset)
+/* What OpenCSD's return stack went through for an atom or a source address. */
+static void stack_follow(struct etm_decoder *d, const ocsd_generic_trace_elem *e)
 {
-	if (d->stale)
-		return true;
-	if (!d->unsure || d->sure || !etm_pops(d))
-		return false;
-	if (e->elem_type != OCSD_GEN_TRC_ELEM_INSTR_RANGE &&
-	    e->elem_type != OCSD_GEN_TRC_ELEM_ADDR_NACC &&
-	    !(e->elem_type == OCSD_GEN_TRC_ELEM_NO_SYNC &&
-	      e->unsync_eot_info == UNSYNC_BAD_PACKET))
-		return false;
-	d->stale = true;
-	d->stale_at = offset;
-	return true;
+	if (d->feeding == ETM_ATOMS && d->pop_pending)
+		etm_pop(d);
+	if ((d->feeding != ETM_ATOMS && d->feeding != ETM_SOURCE) || !e->last_instr_exec ||
+	    e->elem_type != OCSD_GEN_TRC_ELEM_INSTR_RANGE)
+		return;
+	if (e->last_i_subtype == OCSD_S_INSTR_BR_LINK) {
+		d->sure += d->sure < RETURN_STACK;
+		d->pop_pending = false;
+	}
+	if (e->last_i_type == OCSD_INSTR_BR_INDIRECT) {
+		d->pop_pending = true;
+		d->eret_pending = e->last_i_subtype == OCSD_S_INSTR_V8_ERET;
+	}
 }
 
 ocsd_datapath_resp_t etm_element(const void *ctx, const ocsd_trc_index_t offset,
 				 const uint8_t id, const ocsd_generic_trace_elem *e)
 {
 	struct etm_decoder *d = (struct etm_decoder *)ctx;
-	bool wait = false;
 
 	d->walked = 0;
-	if (is_stale(d, e, offset))
-		return OCSD_RESP_WAIT;
 	switch (e->elem_type) {
 	case OCSD_GEN_TRC_ELEM_INSTR_RANGE:
-		wait = stack_follow(d, e) && d->config.source.configr & TRCCONFIGR_RS;
+		stack_follow(d, e);
 		range(d, e, offset);
 		break;
 	case OCSD_GEN_TRC_ELEM_TRACE_ON:
-		etm_stack_empty(d);
 		trace_on(d, e, offset);
 		break;
 	case OCSD_GEN_TRC_ELEM_EXCEPTION:
 		exception(d, e, offset);
 		break;
 	case OCSD_GEN_TRC_ELEM_ADDR_NACC:
+		stack_follow(d, e);
 		no_code(d, e->st_addr, offset);
 		break;
 	case OCSD_GEN_TRC_ELEM_NO_SYNC:
@@ -435,44 +422,5 @@ ocsd_datapath_resp_t etm_element(const void *ctx, const ocsd_trc_index_t offset,
 	default:
 		push(d, TRACE_OTHER, 0, e->elem_type, offset);
 	}
-	if (d->nomem)
-		return OCSD_RESP_FATAL_SYS_ERR;
-	return wait ? OCSD_RESP_WAIT : OCSD_RESP_CONT;
-}
-
-void etm_monitor(const void *ctx, const ocsd_datapath_op_t op,
-		 const ocsd_trc_index_t index, const void *packet, const uint32_t size,
-		 const uint8_t *bytes)
-{
-	struct etm_decoder *d = (struct etm_decoder *)ctx;
-	const ocsd_etmv4_i_pkt *p = packet;
-
-	if (op != OCSD_OP_DATA || d->bad)
-		return;
-	d->at_header = true;
-	if (p->type >= ETM4_PKT_I_ADDR_CTXT_L_32IS0 && p->type <= ETM4_PKT_I_ADDR_L_64IS1) {
-		d->pop_pending = false;
-		d->addressed = d->informed;
-		d->address_newest = true;
-	}
-	if (p->type >= ETM4_PKT_I_ATOM_F6 && p->type <= ETM4_PKT_I_ATOM_F3)
-		d->address_newest = false;
-	if (p->type == ETM4_PKT_I_TRACE_INFO) {
-		etm_stack_empty(d);
-		d->informed = true;
-	}
-	if (p->type == ETM4_PKT_I_NOTSYNC || (!d->synced && p->type != ETM4_PKT_I_ASYNC)) {
-		if (!d->skipped)
-			d->skipped_at = index;
-		d->skipped += size;
-	} else if (p->type == ETM4_PKT_I_BAD_SEQUENCE || p->type == ETM4_PKT_I_RESERVED ||
-		   p->type == ETM4_PKT_I_BAD_TRACEMODE) {
-		d->synced = false;
-		d->bad = true;
-		d->bad_at = index;
-	} else if (p->type == ETM4_PKT_I_ASYNC) {
-		d->synced = true;
-		etm_skipped_out(d);
-		push(d, TRACE_SYNC, 0, 0, index);
-	}
+	return d->nomem ? OCSD_RESP_FATAL_SYS_ERR : OCSD_RESP_CONT;
 }

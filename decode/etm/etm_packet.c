@@ -17,11 +17,6 @@ struct etm_packets {
 	void *ctx;
 };
 
-static ocsd_trace_protocol_t protocol(const struct etm_packets *p)
-{
-	return p->source.ete ? OCSD_PROTOCOL_ETE : OCSD_PROTOCOL_ETMV4I;
-}
-
 static void monitor(const void *ctx, const ocsd_datapath_op_t op,
 		    const ocsd_trc_index_t index, const void *packet, const uint32_t size,
 		    const uint8_t *bytes)
@@ -35,7 +30,7 @@ static void monitor(const void *ctx, const ocsd_datapath_op_t op,
 	if (op != OCSD_OP_DATA)
 		return;
 	out.bad = ep->type >= ETM4_PKT_I_NOTSYNC && ep->type <= ETM4_PKT_I_RESERVED_CFG;
-	if (ocsd_pkt_str(protocol(p), packet, text, sizeof(text)) != OCSD_OK)
+	if (ocsd_pkt_str(OCSD_PROTOCOL_ETMV4I, packet, text, sizeof(text)) != OCSD_OK)
 		strcpy(text, "unknown packet");
 	p->packet(p->ctx, &out);
 }

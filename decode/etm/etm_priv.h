@@ -2,7 +2,11 @@
 /*
  * Inside of the ETM decoder.
  *
- *	etm_decoder.c	bytes to OpenCSD, errors, the caller's side
+ *	etm_decoder.c	the caller's side, and what becomes of each packet
+ *	etm_scan.c	bytes to packets
+ *	etm_spec.c	packets to those that are committed
+ *	etm_address.c	addresses that are told by those before
+ *	etm_feed.c	those to OpenCSD
  *	etm_elem.c	OpenCSD's elements to events
  *	etm_block.c	blocks by address, and what A64 instructions are
  *	etm_frames.c	the formatter's frames
@@ -15,6 +19,7 @@
 #include <opencsd/c_api/opencsd_c_api.h>
 #include "etm_decoder.h"
 #include "etm_frames.h"
+#include "etm_scan.h"
 
 #define ETM_MAX_RUN	4096u		/* instructions; longer ranges are cut */
 
@@ -32,10 +37,40 @@ struct etm_blocks {
 	uint32_t n, live;
 };
 
+struct etm_atoms {
+	uint32_t n;
+	uint32_t taken;			/* a bit an atom, the oldest lowest */
+};
+
+struct etm_addresses {			/* as packets told them, the newest first */
+	uint64_t address[3];
+	uint8_t is[3];			/* instruction set: 1 is T32 */
+	bool sf;			/* context: 64-bit state */
+};
+
+struct etm_spec {
+	uint32_t depth;			/* TRCIDR8.MAXSPEC: P0 elements that may be cancelled */
+	bool transactions;		/* their start is a P0 element */
+	bool open;			/* an exception's address is to come */
+	struct etm_held *held;		/* [first, n): packets that wait */
+	uint32_t first, n, room;
+	uint32_t uncommitted;		/* P0 elements of these */
+	uint32_t unseen;		/* older ones, from before the first sync point */
+	struct etm_addresses addresses;
+};
+
+enum etm_state {
+	ETM_WAITS_ASYNC,
+	ETM_WAITS_INFO,
+	ETM_DECODES,
+};
+
 struct etm_decoder {
 	struct etm_decoder_config config;
 	dcd_tree_handle_t tree;
 	struct etm_frames frames;
+	struct etm_scan scan;
+	struct etm_spec spec;
 	struct etm_blocks blocks;
 
 	const uint8_t *bytes;		/* not given to OpenCSD yet */
@@ -49,54 +84,34 @@ struct etm_decoder {
 
 	/* State of the flow. */
 	bool flow;			/* known: between ENABLED and DISABLED */
-	bool synced;			/* an A-sync was seen since the last trouble */
 	bool held_run;			/* `run` waits for where it leads */
 	struct trace_event run;
 	bool held_exception;		/* so does `exception` */
 	struct trace_event exception;
 	bool held_gap;			/* and `gap` for the bytes that it spans */
 	struct trace_event gap;
-	uint64_t skipped, skipped_at;	/* bytes without sync, and where they began */
 	bool time_known, cycles_known;
 	uint64_t time, cycles;
 	uint32_t cid;
 	bool cid_known;
 	bool overflow_told;		/* by the unsync, not again by the trace on */
 
-	/*
-	 * What OpenCSD's return stack does, where TRCCONFIGR.RS is set: before 1.5.2 it
-	 * dies of an exception that follows an indirect branch without a target while
-	 * the stack is empty (as after ERET); see guard().
-	 */
+	/* Of OpenCSD. */
+	enum etm_state state;
+	uint8_t feeding;		/* kind of the packet that it has now */
+	bool addressed, contexted;	/* an address, a context came since the reset */
+	uint32_t waiting;		/* packets that wait for a P0 element */
+
+	/* What its return stack has, where TRCCONFIGR.RS is set. */
 	bool pop_pending;		/* the last atom was an indirect branch */
 	bool eret_pending;		/* of that kind */
 	/*
 	 * Code that is missing has called and returned, nobody knows how often: what
 	 * OpenCSD has on its stack is true only for `sure` entries, pushed since.
-	 * What it takes from below is left out, and the rest up to the next A-sync.
+	 * Nothing is taken from below.
 	 */
-	bool unsure, stale;
+	bool unsure;
 	uint32_t sure;
-	uint64_t stale_at;		/* offset of the packet that made it do so */
-	/*
-	 * Since the last reset came a trace info, and behind it an address.  What comes
-	 * before the first is packets that OpenCSD takes, and makes no elements of.
-	 */
-	bool informed, addressed;
-	/*
-	 * Behind the last atom came an address.  OpenCSD 1.3.3 takes it back where that
-	 * atom was mispredicted, and dies of it if no atom is left; see guard().
-	 */
-	bool address_newest;
-	/*
-	 * A packet that is none: OpenCSD waits for an A-sync then, but takes what comes
-	 * before for packets, one of which may swallow the A-sync's beginning.  So it is
-	 * reset behind that packet.
-	 */
-	bool bad;
-	uint64_t bad_at;		/* offset */
-	bool at_header;			/* what comes next begins a packet */
-	uint32_t stack;			/* entries */
 };
 
 /* Does OpenCSD's next step take its target from the return stack? */
@@ -109,7 +124,7 @@ static inline bool etm_pops(const struct etm_decoder *d)
 static inline void etm_stack_empty(struct etm_decoder *d)
 {
 	d->pop_pending = d->unsure = false;
-	d->stack = d->sure = 0;
+	d->sure = 0;
 }
 
 /* etm_source.c: makes the decoder, or (by flags) its packet layer alone: -errno. */
@@ -135,9 +150,6 @@ bool etm_is_call(struct etm_decoder *d, uint64_t ip);
 /* etm_elem.c */
 ocsd_datapath_resp_t etm_element(const void *ctx, const ocsd_trc_index_t index,
 				 const uint8_t id, const ocsd_generic_trace_elem *elem);
-void etm_monitor(const void *ctx, const ocsd_datapath_op_t op,
-		 const ocsd_trc_index_t index, const void *packet, const uint32_t size,
-		 const uint8_t *bytes);
 /* Everything that waits goes out; flow is not known any more. */
 void etm_flow_end(struct etm_decoder *d);
 void etm_push(struct etm_decoder *d, const struct trace_event *ev);
@@ -145,5 +157,38 @@ void etm_push(struct etm_decoder *d, const struct trace_event *ev);
 void etm_return_lost(struct etm_decoder *d, uint64_t offset);
 void etm_error(struct etm_decoder *d, enum trace_gap error, uint64_t offset);
 void etm_skipped_out(struct etm_decoder *d);
+/* An A-sync at `offset`. */
+void etm_synced(struct etm_decoder *d, uint64_t offset);
+/* OpenCSD took the newest entry of its return stack. */
+void etm_pop(struct etm_decoder *d);
+
+/* etm_decoder.c: drops what was decoded so far; the next A-sync goes on. */
+void etm_give_up(struct etm_decoder *d, enum trace_gap why, uint64_t offset);
+
+/* etm_address.c */
+#define ETM_ADDRESS_SIZE	9
+/* The address of a packet: how many bytes it and its header have. */
+uint8_t etm_address_take(struct etm_addresses *s, const uint8_t *b);
+/* The newest one as a packet of 64 bits, whose header of IS0 this is. */
+void etm_address_put(const struct etm_addresses *s, uint8_t header, uint8_t *b);
+/* A context's information byte: what addresses of 32 bits are from here on. */
+void etm_address_context(struct etm_addresses *s, uint8_t info);
+/* At a trace info. */
+void etm_address_restart(struct etm_addresses *s);
+
+/* etm_spec.c */
+void etm_spec_init(struct etm_spec *s, const struct etm_source *source);
+/* Nothing waits any more. */
+void etm_spec_reset(struct etm_spec *s);
+void etm_spec_free(struct etm_spec *s);
+/* From a trace info on: a packet that is no A-sync. */
+void etm_spec_packet(struct etm_decoder *d, const struct etm_piece *p);
+
+/* etm_feed.c.  False: decoding was given up, and whatever waited is dropped. */
+bool etm_feed(struct etm_decoder *d, const struct etm_piece *p);
+bool etm_feed_atoms(struct etm_decoder *d, uint64_t offset, struct etm_atoms a);
+uint32_t etm_atoms_room(const struct etm_decoder *d);
+/* Gives up because of p, which counts as skipped.  Always false. */
+bool etm_refuse(struct etm_decoder *d, enum trace_gap why, const struct etm_piece *p);
 
 #endif

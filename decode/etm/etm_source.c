@@ -3,14 +3,20 @@
 #include <errno.h>
 #include "etm_priv.h"
 
-static ocsd_err_t create_etm4(dcd_tree_handle_t tree, const struct etm_source *s,
-			      int flags, unsigned char *id)
+/*
+ * An ETE is an ETMv4 of version 5 to it: as such OpenCSD 1.3 lists its packets, too.
+ * What the decoder gets is committed already (etm_spec.c), and so it is told.
+ */
+int etm_create(dcd_tree_handle_t tree, const struct etm_source *s, int flags,
+	       unsigned char *id)
 {
+	bool decodes = flags & OCSD_CREATE_FLG_FULL_DECODER;
 	const ocsd_etmv4_cfg cfg = {
-		.reg_idr0 = s->idr[0],
-		.reg_idr1 = s->idr[1],
+		.reg_idr0 = s->idr[0] | (decodes ? TRCIDR0_COMMOPT | TRCIDR0_TRCCCI : 0),
+		.reg_idr1 = (s->idr[1] & ~TRCIDR1_VERSION_MASK) |
+			    etm_version(s) << TRCIDR1_MINOR_SHIFT,
 		.reg_idr2 = s->idr[2],
-		.reg_idr8 = s->idr[8],
+		.reg_idr8 = decodes ? 0 : s->idr[8],
 		.reg_idr9 = s->idr[9],
 		.reg_idr10 = s->idr[10],
 		.reg_idr11 = s->idr[11],
@@ -21,34 +27,9 @@ static ocsd_err_t create_etm4(dcd_tree_handle_t tree, const struct etm_source *s
 		.arch_ver = ARCH_AA64,
 		.core_prof = profile_CortexA,
 	};
+	ocsd_err_t err;
 
-	return ocsd_dt_create_decoder(tree, OCSD_BUILTIN_DCD_ETMV4I, flags, &cfg, id);
-}
-
-static ocsd_err_t create_ete(dcd_tree_handle_t tree, const struct etm_source *s, int flags,
-			     unsigned char *id)
-{
-	const ocsd_ete_cfg cfg = {
-		.reg_idr0 = s->idr[0],
-		.reg_idr1 = s->idr[1],
-		.reg_idr2 = s->idr[2],
-		.reg_idr8 = s->idr[8],
-		.reg_devarch = s->devarch,
-		.reg_configr = s->configr,
-		.reg_traceidr = s->traceidr,
-		.arch_ver = ARCH_AA64,
-		.core_prof = profile_CortexA,
-	};
-
-	return ocsd_dt_create_decoder(tree, OCSD_BUILTIN_DCD_ETE, flags, &cfg, id);
-}
-
-int etm_create(dcd_tree_handle_t tree, const struct etm_source *s, int flags,
-	       unsigned char *id)
-{
-	ocsd_err_t err = s->ete ? create_ete(tree, s, flags, id)
-				: create_etm4(tree, s, flags, id);
-
+	err = ocsd_dt_create_decoder(tree, OCSD_BUILTIN_DCD_ETMV4I, flags, &cfg, id);
 	if (err == OCSD_ERR_MEM)
 		return -ENOMEM;
 	return err == OCSD_OK ? 0 : -EINVAL;

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Committed packets to OpenCSD, one a call, but those that it would die of.  Each of
+ * these is damage, or behind missing code.
+ */
+#include "etm_priv.h"
+
+/*
+ * OpenCSD keeps what waits for a P0 element, and takes longer for each of them; a unit
+ * that traces events alone may write many.
+ */
+#define WAITING_MAX	(1u << 14)
+
+static const struct {
+	ocsd_err_t err;
+	enum trace_gap gap;
+} errors[] = {
+	{OCSD_ERR_BAD_PACKET_SEQ, TRACE_ERR_PACKET},
+	{OCSD_ERR_INVALID_PCKT_HDR, TRACE_ERR_PACKET},
+	{OCSD_ERR_BAD_DECODE_PKT, TRACE_ERR_PACKET},
+	{OCSD_ERR_UNSUPP_DECODE_PKT, TRACE_ERR_PACKET},
+	{OCSD_ERR_RET_STACK_OVERFLOW, TRACE_ERR_RETURN},
+	{OCSD_ERR_COMMIT_PKT_OVERRUN, TRACE_ERR_UNEXPECTED},
+	{OCSD_ERR_UNSUPPORTED_ISA, TRACE_ERR_MODE},
+	{OCSD_ERR_MEM, TRACE_ERR_OTHER},
+};
+
+static enum trace_gap last_error(void)
+{
+	ocsd_trc_index_t index;
+	uint8_t channel;
+	char text[512];
+	ocsd_err_t err = ocsd_get_last_err(&index, &channel, text, sizeof(text));
+	size_t i;
+
+	for (i = 0; i < sizeof(errors) / sizeof(errors[0]); i++)
+		if (errors[i].err == err)
+			return errors[i].gap;
+	return TRACE_ERR_OTHER;
+}
+
+/* OpenCSD takes it; false: decoding was given up. */
+static bool give(struct etm_decoder *d, uint64_t offset, const uint8_t *bytes, uint8_t n)
+{
+	ocsd_datapath_resp_t resp;
+	uint32_t used;
+
+	resp = ocsd_dt_process_data(d->tree, OCSD_OP_DATA, offset, n, bytes, &used);
+	if (d->nomem)
+		return false;
+	if (!OCSD_DATA_RESP_IS_FATAL(resp))
+		return true;
+	etm_give_up(d, last_error(), offset + n);
+	etm_scan_lost(&d->scan);
+	return false;
+}
+
+/* Behind an indirect branch without a target; behind ERET there always is one. */
+static enum trace_gap pop_guard(const struct etm_decoder *d)
+{
+	if (!etm_pops(d))
+		return TRACE_GAP_NONE;
+	if (d->unsure && !d->sure)
+		return TRACE_GAP_NO_CODE;
+	return d->eret_pending ? TRACE_ERR_RETURN : TRACE_GAP_NONE;
+}
+
+/* Before the first address, OpenCSD would walk from one that it never set. */
+static enum trace_gap guard(const struct etm_decoder *d, uint8_t kind)
+{
+	if (d->waiting > WAITING_MAX)
+		return TRACE_ERR_UNEXPECTED;
+	if (kind == ETM_ATOMS)
+		return pop_guard(d);
+	switch (kind) {
+	case ETM_EXCEPTION:
+		return d->addressed ? pop_guard(d) : TRACE_ERR_UNEXPECTED;
+	case ETM_Q:
+		return d->addressed ? TRACE_GAP_NONE : TRACE_ERR_UNEXPECTED;
+	case ETM_SOURCE:
+		return d->addressed || d->contexted ? TRACE_GAP_NONE : TRACE_ERR_UNEXPECTED;
+	default:
+		return TRACE_GAP_NONE;
+	}
+}
+
+/* What the packet does to OpenCSD's state, ahead of its elements. */
+static void follow(struct etm_decoder *d, const struct etm_piece *p)
+{
+	d->waiting += p->kind > ETM_TRACE_INFO;
+	switch (p->kind) {
+	case ETM_DISCARD:
+		d->addressed = d->contexted = false;
+		break;
+	case ETM_TRACE_INFO:
+	case ETM_TRACE_ON:
+		etm_stack_empty(d);
+		break;
+	case ETM_EXCEPTION:
+		d->waiting = 0;
+		if (etm_pops(d))
+			etm_pop(d);
+		break;
+	case ETM_ADDRESS_CONTEXT:
+	case ETM_ADDRESS:
+		d->pop_pending = false;
+		d->addressed = true;
+		break;
+	case ETM_CONTEXT:
+		d->contexted |= p->bytes[0] != ETM4_CONTEXT_SAME;
+		break;
+	case ETM_ATOMS:
+	case ETM_SOURCE:
+	case ETM_Q:
+		d->waiting = 0;
+		break;
+	}
+}
+
+bool etm_refuse(struct etm_decoder *d, enum trace_gap why, const struct etm_piece *p)
+{
+	etm_give_up(d, why, p->offset);
+	etm_scan_lost(&d->scan);
+	d->scan.skipped = p->n;
+	d->scan.skipped_at = p->offset;
+	return false;
+}
+
+bool etm_feed(struct etm_decoder *d, const struct etm_piece *p)
+{
+	enum trace_gap why = guard(d, p->kind);
+
+	if (why != TRACE_GAP_NONE)
+		return etm_refuse(d, why, p);
+	follow(d, p);
+	d->feeding = p->kind;
+	return give(d, p->offset, p->bytes, p->n);
+}
+
+bool etm_feed_atoms(struct etm_decoder *d, uint64_t offset, struct etm_atoms a)
+{
+	static const uint8_t header[] = {0, ETM4_ATOM_F1, ETM4_ATOM_F2, ETM4_ATOM_F3};
+	uint8_t byte;
+	const struct etm_piece p = {.offset = offset, .bytes = &byte, .n = 1,
+				    .kind = ETM_ATOMS};
+	uint32_t k;
+
+	for (; a.n; a.n -= k, a.taken >>= k) {
+		k = etm_atoms_room(d) < 3 ? etm_atoms_room(d) : 3;
+		k = k < a.n ? k : a.n;
+		k += !k;		/* which is refused */
+		byte = header[k] | (a.taken & ((1u << k) - 1));
+		if (!etm_feed(d, &p))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Each atom may be an indirect branch, and the next one then takes an entry of the
+ * return stack: no more at once than there are entries to be trusted.
+ */
+uint32_t etm_atoms_room(const struct etm_decoder *d)
+{
+	if (!d->unsure || !(d->config.source.configr & TRCCONFIGR_RS))
+		return UINT32_MAX;
+	return d->sure + !d->pop_pending;
+}
