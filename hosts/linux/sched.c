@@ -35,11 +35,15 @@ static struct on_cpu *note(struct task_struct *task)
 	return on;
 }
 
+/*
+ * A dead thread's stream has ended, and it may have the number of one that lives: a
+ * leader that has not left its CPU yet, of the thread that took its place by exec.
+ */
 static void switch_in(struct task_struct *next, int cpu)
 {
 	struct on_cpu *on = note(next);
 
-	if (on->tid)
+	if (on->tid && !READ_ONCE(next->exit_state))
 		hwt_hook_switch_in(hwt_linux_core, on->pid, on->tid, cpu);
 }
 
