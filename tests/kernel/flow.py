@@ -187,6 +187,11 @@ CASES_A64 = {
 }
 
 
+# One of QEMU's threads for each CPU: ETMs that feed one ETR at once.
+MULTI = ("cpus multi", "fork multi")
+CASES_A64.update({name: CASES_A64[name.split()[0]] for name in MULTI})
+
+
 def test(build, arch, hwt, tool, folder, name):
     script, check = (CASES if arch == "x86_64" else CASES_A64)[name]
     machine = vm.Guest(build, arch)
@@ -199,6 +204,7 @@ def test(build, arch, hwt, tool, folder, name):
     if name.startswith("spe"):
         tool = hwt, tool
     machine.log = True
+    machine.threads = "multi" if name in MULTI else "single"
     programs = {n: os.path.abspath(f"{folder}/{n.lower()}") for n in ("FLOW", "FIRST")
                 if os.path.exists(f"{folder}/{n.lower()}")}
     for word, program in programs.items():

@@ -96,13 +96,12 @@ class Machine:
 
 
 MACHINES = {
-    # QEMU 7.2 corrupts x86 kernel text that is patched while the other vCPU runs it.
     "x86_64": Machine("amd64", "qemu-system-x86_64",
-                      ["-accel", "tcg,thread=single", "-cpu", "max", "-machine",
-                       "q35,memory-backend=ram"], "console=ttyS0 no_timer_check"),
+                      ["-cpu", "max", "-machine", "q35,memory-backend=ram"],
+                      "console=ttyS0 no_timer_check"),
     # The architected algorithm of pointer authentication costs half of the time.
     "aarch64": Machine("arm64", "qemu-system-aarch64",
-                       ["-accel", "tcg,thread=single", "-cpu", "max,pauth-impdef=on",
+                       ["-cpu", "max,pauth-impdef=on",
                         "-machine", "virt,memory-backend=ram"], "console=ttyAMA0",
                        ["ARCH=arm64", "CROSS_COMPILE=aarch64-linux-gnu-"]),
 }
@@ -334,6 +333,9 @@ class Guest:
         self.files = {"bin/busybox": self.find_busybox()}
         self.modules = self.build_modules(list(kbuild), stage)
         self.cpus = 2
+        # Of QEMU's for all CPUs, or "multi": one for each.  QEMU 7.2 then corrupts x86
+        # kernel text that is patched while the other vCPU runs it.
+        self.threads = "single"
         self.plugin = None  # need_unit
         self.plugin_options = []
         self.log = False  # of all that the CPUs execute, into log/ of the output
@@ -409,7 +411,7 @@ class Guest:
 
     def command(self, work, out, append):
         ram, window = work / "ram", work / "window"
-        machine = [*self.machine.options, "-object",
+        machine = ["-accel", f"tcg,thread={self.threads}", *self.machine.options, "-object",
                    f"memory-backend-file,id=ram,size={RAM},mem-path={ram},share=on"]
         if self.plugin:
             window.write_bytes(b"")
