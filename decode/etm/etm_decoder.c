@@ -230,9 +230,10 @@ void etm_decoder_lost(struct etm_decoder *d, uint64_t n)
 	const struct trace_event ev = {
 		.type = TRACE_GAP, .error = TRACE_GAP_LOST, .value = n, .offset = at};
 
+	etm_scan_end(&d->scan);
+	etm_skipped_out(d);
 	etm_flow_end(d);
 	etm_push(d, &ev);
-	etm_scan_end(&d->scan);
 	etm_scan_lost(&d->scan);
 	reset(d);
 	etm_frames_reset(&d->frames, at + n);

@@ -28,6 +28,7 @@ struct stream {
 	size_t n;
 	struct etm_source source;
 	bool formatted;
+	size_t lost_at;			/* seven bytes are missing there; 0: none */
 };
 
 static struct stream s;
@@ -153,6 +154,10 @@ static void decode(char *text, size_t room, size_t chunk, uint64_t *time)
 	*text = '\0';
 	for (at = 0;; at += k) {
 		k = s.n - at < chunk ? s.n - at : chunk;
+		if (at < s.lost_at && at + k > s.lost_at)
+			k = s.lost_at - at;
+		if (at && at == s.lost_at)
+			etm_decoder_lost(d, 7);
 		if (k)
 			assert_int_equal(etm_decoder_feed(d, s.b + at, k), 0);
 		else
@@ -550,6 +555,24 @@ static void q_elements(void **state)
 	}
 }
 
+/* What was skipped before comes before, and what may have become an A-sync is none. */
+static void lost(void **state)
+{
+	begin();
+	put(SYNC ON "f7 08 f7 00 00");
+	s.lost_at = s.n;
+	put("000000000000000000 80" SYNC ON "f7 9d 08");
+	expect("[on 4000] 4000 4004 [error packet] [gap no-sync 3] [gap lost 7] "
+	       "[gap no-sync 10] [on 4000] 4000 4004");
+	/* Part of a packet, and what was not committed. */
+	begin();
+	s.source.idr[8] = 8;
+	put(SYNC ON "f7 f7 2d 01 9d 08");
+	s.lost_at = s.n;
+	put("20 00 00 00 00 00 00 f7 2d 01" SYNC ON "f7 2d 01");
+	expect("[on 4000] 4000 4004 [gap lost 7] [gap no-sync 10] [on 4000] 4000 4004");
+}
+
 /* OpenCSD's cache of code counts beyond the last address. */
 static void address_at_the_top(void **state)
 {
@@ -778,6 +801,7 @@ int main(void)
 		cmocka_unit_test(return_to_no_code),
 		cmocka_unit_test(cut_front),
 		cmocka_unit_test(q_elements),
+		cmocka_unit_test(lost),
 		cmocka_unit_test(address_at_the_top),
 		cmocka_unit_test(bounds),
 		cmocka_unit_test(malformed),
