@@ -2,7 +2,8 @@
 /*
  * ETM streams and formatted frames: any bytes over code that has every branch.
  * The first byte chooses: frames or one source, ETE, return stack, cycle counts,
- * speculation, Q elements, pieces.  What is decoded in pieces equals what is decoded at once.
+ * speculation, pieces; or that the source's registers are the next bytes.  What is
+ * decoded in pieces equals what is decoded at once.
  */
 #include "fuzz.h"
 #include "decode/etm/etm_decoder.h"
@@ -97,15 +98,28 @@ static struct etm_source source_of(uint8_t choice)
 		s.configr |= TRCCONFIGR_CID | TRCCONFIGR_TS;
 	if (choice & 32)
 		s.idr[8] = 4;		/* speculation */
-	if (choice & 128)
-		s.idr[0] ^= TRCIDR0_QSUPP_MASK | TRCIDR0_COMMOPT | TRCIDR0_COMMTRANS;
 	return s;
 }
 
-static struct result decode(uint8_t choice, const uint8_t *data, size_t size, size_t step)
+/* TRCCONFIGR, TRCDEVARCH, TRCIDR0 to 2 and TRCIDR8, if they are there: how many bytes. */
+static size_t registers(struct etm_source *s, const uint8_t *data, size_t size)
+{
+	uint32_t *const to[] = {&s->configr, &s->devarch, &s->idr[0],
+				&s->idr[1],  &s->idr[2],  &s->idr[8]};
+	size_t i, n = sizeof(to) / sizeof(to[0]);
+
+	if (size < 4 * n)
+		return 0;
+	for (i = 0; i < n; i++)
+		memcpy(to[i], data + 4 * i, 4);
+	return 4 * n;
+}
+
+static struct result decode(const struct etm_source *source, uint8_t choice,
+			    const uint8_t *data, size_t size, size_t step)
 {
 	const struct etm_decoder_config config = {
-		.source = source_of(choice),
+		.source = *source,
 		.code = code,
 		.formatted = choice & 1,
 		.max_walk = 1 << 16,
@@ -114,7 +128,9 @@ static struct result decode(uint8_t choice, const uint8_t *data, size_t size, si
 	struct result r = {0};
 	size_t at, n;
 
-	require(d != NULL);
+	require(d || choice & 128);
+	if (!d)
+		return r;
 	for (at = 0; at < size; at += n) {
 		n = size - at < step ? size - at : step;
 		require(!etm_decoder_feed(d, data + at, n));
@@ -141,19 +157,27 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct etm_source source;
 	struct etm_packets *p;
 	struct result a, b;
-	size_t bytes = 0;
+	size_t bytes = 0, n;
 	uint8_t choice;
 
 	if (!size || size > 8192)
 		return 0;
-	choice = *data;
-	a = decode(choice, data + 1, size - 1, 4096);
-	b = decode(choice, data + 1, size - 1, choice & 64 ? 1 : 17);
-	require(a.hash == b.hash && a.events == b.events);
+	choice = *data++;
+	size--;
 	source = source_of(choice);
+	if (choice & 128) {
+		n = registers(&source, data, size);
+		data += n;
+		size -= n;
+	}
+	a = decode(&source, choice, data, size, 4096);
+	b = decode(&source, choice, data, size, choice & 64 ? 1 : 17);
+	require(a.hash == b.hash && a.events == b.events);
 	p = etm_packets_new(&source, choice & 1, 0, packet, &bytes);
-	require(p != NULL);
-	etm_packets_feed(p, data + 1, size - 1);
+	require(p || choice & 128);
+	if (!p)
+		return 0;
+	etm_packets_feed(p, data, size);
 	etm_packets_finish(p);
 	etm_packets_free(p);
 	require(bytes <= size);
