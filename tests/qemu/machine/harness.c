@@ -20,6 +20,7 @@
 #define MARK_OFF  2
 
 #define MAX_ARGS  64
+#define FILE_BACKEND "memory-backend-file,id=%s,size=%s,share=on,mem-path=%s/%s"
 
 void fatal(const char *what)
 {
@@ -181,32 +182,31 @@ static const void *map_file(const char *dir, const char *name, size_t *size)
 	return p;
 }
 
-/* s with each %s replaced by dir. */
-static char *fill_in(const char *s, const char *dir)
+static void append(char **args, size_t *n, char *const *more)
 {
-	char *out = calloc(1, strlen(s) + 8 * strlen(dir) + 1), *to = out;
-
-	if (!out)
-		fatal("memory");
-	for (; *s; s++) {
-		if (s[0] == '%' && s[1] == 's') {
-			to = stpcpy(to, dir);
-			s++;
-		} else {
-			*to++ = *s;
-		}
-	}
-	return out;
+	for (; *more && *n < MAX_ARGS - 1; more++)
+		args[(*n)++] = *more;
 }
 
-static int start(const char *dir, char *const *argv)
+static int start(const char *dir, const struct machine_start *s)
 {
-	char *args[MAX_ARGS] = {NULL};
-	int i, status;
+	char ram[128], reg[128], plugin[4096];
+	char *const common[] = {
+		"-m", "256M", "-object", ram, "-object", reg,
+		"-device", "ivshmem-plain,memdev=reg", "-nodefaults", "-display", "none",
+		"-no-reboot", "-plugin", plugin, "-kernel", (char *)s->kernel, NULL,
+	};
+	char *args[MAX_ARGS] = {(char *)s->qemu};
+	size_t n = 1;
+	int status;
 	pid_t pid;
 
-	for (i = 0; argv[i] && i < MAX_ARGS - 1; i++)
-		args[i] = fill_in(argv[i], dir);
+	snprintf(ram, sizeof(ram), FILE_BACKEND, "ram", "256M", dir, "ram");
+	snprintf(reg, sizeof(reg), FILE_BACKEND, "reg", "256K", dir, "reg");
+	snprintf(plugin, sizeof(plugin), "%s,ram=%s/ram,reg=%s/reg,log=%s%s%s", s->plugin,
+		 dir, dir, dir, s->unit ? ",unit=" : "", s->unit ? s->unit : "");
+	append(args, &n, s->argv);
+	append(args, &n, common);
 	pid = fork();
 	if (!pid) {
 		alarm(SECONDS);
@@ -215,8 +215,6 @@ static int start(const char *dir, char *const *argv)
 	}
 	if (pid < 0 || waitpid(pid, &status, 0) < 0)
 		fatal("fork");
-	while (i)
-		free(args[--i]);
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
@@ -267,20 +265,21 @@ bool machine_accessed(const struct access *all, size_t n, struct access what)
 	return bsearch(&what, all, n, sizeof(*all), by_access);
 }
 
-int machine_run(struct machine *m, char *const *argv, int status, unsigned int cpus)
+int machine_run(struct machine *m, const struct machine_start *s)
 {
+	unsigned int cpus = s->cpus;
 	size_t size;
 	int ended;
 
 	strcpy(m->dir, "/tmp/hwt-machine.XXXXXX");
-	if (access(argv[0], X_OK)) {
-		printf("%s is not installed\n", argv[0]);
+	if (access(s->qemu, X_OK)) {
+		printf("%s is not installed\n", s->qemu);
 		return 77;
 	}
 	if (!mkdtemp(m->dir))
 		fatal(m->dir);
-	ended = start(m->dir, argv);
-	if (ended != status) {
+	ended = start(m->dir, s);
+	if (ended != s->status) {
 		printf("the machine ended with status %d\n", ended);
 		return 1;
 	}

@@ -47,12 +47,20 @@ void flow_begin(struct flow *f, int n);
 int flow_compare(const struct recording *r, const char *name, const struct flow *b,
 		 const struct flow *log);
 
+/* What a machine is started with, beside what all are. */
+struct machine_start {
+	const char *qemu, *plugin, *kernel; /* files */
+	char *const *argv;	/* of QEMU's: machine, processor, devices; NULL-terminated */
+	const char *unit;	/* NULL: the plugin's default */
+	int status;		/* that QEMU shall end with */
+	unsigned int cpus;
+};
+
 /*
- * Runs argv, in which %s are the directory of the files (ram, reg, log.cpuN), and
- * maps them; 77: there is no such program.  Else 0, or 1 and a line on stdout.
- * status: that it shall end with.
+ * Runs it and maps its files (ram, reg, log.cpuN); 77: there is no such QEMU.  Else 0,
+ * or 1 and a line on stdout.
  */
-int machine_run(struct machine *m, char *const *argv, int status, unsigned int cpus);
+int machine_run(struct machine *m, const struct machine_start *start);
 void machine_end(struct machine *m);
 /*
  * A row that spins until an interrupt comes may have filled its buffer on a machine
@@ -78,9 +86,5 @@ size_t machine_code(const struct machine *m, bool user, uint64_t at, uint8_t *bu
 int machine_user_count(const struct recording *r, const struct flow *log);
 /* Is anything behind the last recording, or is the report not whole?  Says so, 1. */
 int machine_leftovers(const struct machine *m);
-/* memory-backend-file arguments with the plugin's options, for machine_run. */
-#define MACHINE_RAM	"memory-backend-file,id=ram,size=256M,share=on,mem-path=%s/ram"
-#define MACHINE_REG	"memory-backend-file,id=reg,size=256K,share=on,mem-path=%s/reg"
-#define MACHINE_OPTIONS ",ram=%s/ram,reg=%s/reg,log=%s"
 
 #endif

@@ -177,46 +177,22 @@ static int check(struct machine *m)
 
 int main(int argc, char **argv)
 {
+	static char *const own[] = {
+		"-machine", "q35,memory-backend=ram", "-accel", "tcg,thread=single",
+		"-cpu", "max", "-chardev", "stdio,id=c",
+		"-device", "isa-debugcon,iobase=0xe9,chardev=c",
+		"-device", "isa-debug-exit,iobase=0xf4", NULL,
+	};
 	static struct machine m;
-	char plugin[4096];
 	int status;
 
 	if (argc != 4)
 		return 2;
-	snprintf(plugin, sizeof(plugin), "%s" MACHINE_OPTIONS, argv[2], "%s", "%s", "%s");
 	/* isa-debug-exit: twice what was written, plus one. */
-	status = machine_run(&m,
-			     (char *[]){argv[1],
-					"-machine",
-					"q35,memory-backend=ram",
-					"-accel",
-					"tcg,thread=single",
-					"-cpu",
-					"max",
-					"-m",
-					"256M",
-					"-object",
-					MACHINE_RAM,
-					"-object",
-					MACHINE_REG,
-					"-device",
-					"ivshmem-plain,memdev=reg",
-					"-nodefaults",
-					"-display",
-					"none",
-					"-no-reboot",
-					"-chardev",
-					"stdio,id=c",
-					"-device",
-					"isa-debugcon,iobase=0xe9,chardev=c",
-					"-device",
-					"isa-debug-exit,iobase=0xf4",
-					"-plugin",
-					plugin,
-					"-kernel",
-					argv[3],
-					NULL},
-			     1, 1);
+	status = machine_run(&m, &(struct machine_start){
+		.qemu = argv[1], .plugin = argv[2], .kernel = argv[3],
+		.argv = own, .status = 1, .cpus = 1,
+	});
 	if (!status)
 		status = check(&m);
 	machine_end(&m);
