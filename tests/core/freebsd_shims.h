@@ -1,18 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A host without device files: the client's system calls go to the functions
- * that the test gives.  They return -1 and set errno, as the system's do.
+ * that the test gives.
  */
 #ifndef TESTS_CORE_FREEBSD_SHIMS_H
 #define TESTS_CORE_FREEBSD_SHIMS_H
 
-#include <stddef.h>
-
-int shim_open(const char *name);
-int shim_ioctl(int fd, unsigned long request, void *arg);
-void *shim_mmap(size_t length, int fd);
-int shim_munmap(void *addr, size_t length);
-int shim_close(int fd);
+#include "freebsd_calls.h"
 
 #undef open
 #define open(name, flags)			shim_open(name)

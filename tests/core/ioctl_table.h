@@ -31,11 +31,12 @@ struct ioctl_host {
 	/* Fills SVC_BUF's structure; its size. */
 	size_t (*service)(void *data, int buf_id, uint64_t tail);
 	int		service_version;
-	/* Says which line went wrong. */
-	void (*report)(const char *line);
 };
 
-/* How many lines went wrong; *checked counts all. */
-int ioctl_table_run(const struct ioctl_host *host, int *checked);
+/*
+ * How many lines went wrong, each of which is printed; one more if there were too few
+ * of them.
+ */
+int ioctl_table_run(const struct ioctl_host *host);
 
 #endif

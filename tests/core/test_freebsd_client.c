@@ -10,14 +10,6 @@
 static struct fake_host *host;
 static struct fake_dev *fds[16];
 
-static int result(int rc)
-{
-	if (rc >= 0)
-		return rc;
-	errno = -rc;
-	return -1;
-}
-
 int shim_open(const char *name)
 {
 	struct hwt_cred cred = fake_cred(FAKE_OWNER);
@@ -26,12 +18,12 @@ int shim_open(const char *name)
 	while (fds[fd])
 		fd++;
 	rc = fake_open(host, name, &cred, &fds[fd]);
-	return result(rc ? rc : fd);
+	return shim_result(rc ? rc : fd);
 }
 
 int shim_ioctl(int fd, unsigned long request, void *arg)
 {
-	return result(fake_ioctl(fds[fd], request, arg));
+	return shim_result(fake_ioctl(fds[fd], request, arg));
 }
 
 void *shim_mmap(size_t length, int fd)
@@ -40,7 +32,7 @@ void *shim_mmap(size_t length, int fd)
 	int rc = hwt_node_mmap(host->core, &fds[fd]->cred, fds[fd]->ctx, fds[fd]->buffer, 0,
 			       length, false, &pages);
 
-	return result(rc) ? MAP_FAILED : pages;
+	return shim_result(rc) ? MAP_FAILED : pages;
 }
 
 int shim_munmap(void *addr, size_t length)

@@ -60,11 +60,6 @@ static size_t t_service(void *data, int buf_id, uint64_t tail)
 	return sizeof(svc);
 }
 
-static void report(const char *line)
-{
-	fprintf(stderr, "%s\n", line);
-}
-
 static void table(bool may_hold)
 {
 	static const struct fake_config good = {1, 0}, lacks = {1, FAKE_LACKS};
@@ -73,23 +68,15 @@ static void table(bool may_hold)
 		.arg = &t,
 		.backend = "fake",
 		.page = FAKE_PAGE,
-		.open = t_open,
-		.ioctl = t_ioctl,
-		.close = t_close,
-		.spawn = t_spawn,
-		.kill = t_kill,
-		.config = &good,
-		.config_size = sizeof(good),
-		.config_version = FAKE_VERSION,
+		.open = t_open, .ioctl = t_ioctl, .close = t_close,
+		.spawn = t_spawn, .kill = t_kill,
+		.config = &good, .config_size = sizeof(good), .config_version = FAKE_VERSION,
 		.refused = &lacks,
 		.service = t_service,
 		.service_version = FAKE_VERSION,
-		.report = report,
 	};
-	int checked;
 
-	assert_int_equal(ioctl_table_run(&host, &checked), 0);
-	assert_true(checked > 300);
+	assert_int_equal(ioctl_table_run(&host), 0);
 	hwt_owner_exit(t.h->core, FAKE_OWNER);
 	assert_true(fake_host_free(t.h));
 }

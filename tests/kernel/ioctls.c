@@ -63,11 +63,6 @@ static int t_kill(void *arg, int pid)
 	return 0;
 }
 
-static void t_report(const char *line)
-{
-	puts(line);
-}
-
 static void table(void)
 {
 	static union technology_config good, lacking;
@@ -79,14 +74,11 @@ static void table(void)
 		.config_version = technology.config_version, .refused = &lacking,
 		.service = technology.service,
 		.service_version = technology.service_version,
-		.report = t_report,
 	};
-	int checked;
 
 	technology.configure(&good, false, 0, 0);
 	technology.configure_lacking(&lacking);
-	CHECK_EQ(ioctl_table_run(&host, &checked), 0);
-	CHECK(checked > 300);
+	CHECK_EQ(ioctl_table_run(&host), 0);
 }
 
 static void table_user(void)
