@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <linux/membarrier.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -19,7 +20,6 @@
 #define LOOPS	5
 #define ROUNDS	100	/* of the scenario whose leaks are looked for */
 #define FAILURES 20	/* of each allocation, the same */
-#define RCU_SECONDS 6	/* kfree_rcu gives back what it has collected after 5 */
 
 static int load(const char *name)
 {
@@ -297,22 +297,26 @@ struct cache {
 };
 static struct cache caches[512];
 
-static void note(const char *name, long active, int when)
+/* True: it has become much smaller since it was noted before. */
+static bool note(const char *name, long active, int when)
 {
+	long before;
 	size_t i;
 
 	for (i = 0; i < 511 && caches[i].name[0]; i++)
 		if (!strcmp(caches[i].name, name))
 			break;
 	strcpy(caches[i].name, name);
+	before = caches[i].active[when];
 	caches[i].active[when] = active;
+	return before - active >= FAILURES;
 }
 
 /*
  * Areas of vmalloc's that are in use.  Their cache holds as well what was freed and
  * waits for a flush of the TLBs, which is thousands before the kernel does one.
  */
-static void areas(int when)
+static bool areas(int when)
 {
 	FILE *f = fopen("/proc/vmallocinfo", "r");
 	char line[512];
@@ -322,22 +326,42 @@ static void areas(int when)
 		n += !strstr(line, "unpurged");
 	if (f)
 		fclose(f);
-	note("vmalloc areas", n, when);
+	return note("vmalloc areas", n, when);
 }
 
-static void slabs(int when)
+/* True: some are much fewer than they were at the time before of the same `when`. */
+static bool slabs(int when)
 {
 	FILE *f = fopen("/proc/slabinfo", "r");
 	char line[512], name[64];
+	bool fewer = false;
 	long active;
 
 	while (f && fgets(line, sizeof(line), f))
 		if (sscanf(line, "%63s %ld %*d", name, &active) == 2 &&
 		    strcmp(name, "vmap_area"))
-			note(name, active, when);
+			fewer |= note(name, active, when);
 	if (f)
 		fclose(f);
-	areas(when);
+	return areas(when) || fewer;
+}
+
+/*
+ * What the kernel frees late is free when nothing more gets smaller.  kfree_rcu collects
+ * for seconds, unless memory is asked back; behind that there is a grace period.
+ */
+static void settled_slabs(int when)
+{
+	int fd = open("/proc/sys/vm/drop_caches", O_WRONLY | O_CLOEXEC);
+	int tries, still = 0;
+
+	for (tries = 0; tries < 200 && still < 5; tries++) {
+		CHECK_EQ(write(fd, "2", 1), 1);
+		CHECK_EQ(ERRNO(syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0)), 0);
+		still = slabs(when) ? 0 : still + 1;
+	}
+	printf("settled after %d looks\n", tries);
+	close(fd);
 }
 
 /*
@@ -397,8 +421,7 @@ static void fail_many_times(int (*run)(pid_t pid), pid_t pid)
 
 	for (when = 0; when < 3; when++) {
 		fail_each_of(run, pid, FAILURES);
-		sleep(RCU_SECONDS);
-		slabs(when);
+		settled_slabs(when);
 	}
 	grown(FAILURES);
 }
@@ -439,7 +462,7 @@ static void leaks(void)
 	for (when = 0; when < 3; when++) {
 		for (i = 0; i < ROUNDS; i++)
 			CHECK_EQ(scenario(pid), 0);
-		slabs(when);
+		settled_slabs(when);
 	}
 	client_close(&c);
 	child_end(pid);
