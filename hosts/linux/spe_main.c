@@ -179,18 +179,46 @@ struct look {
 	uint64_t	pmsidr, pmbidr;
 };
 
+#ifdef HWT_TEST
+/* PMSIDR and PMBIDR of CPU 0, of CPU 1 ..., instead of what the CPUs say. */
+static unsigned long long pretended[8];
+static int npretended;
+module_param_array_named(pretend, pretended, ullong, &npretended, 0400);
+
+static bool pretend(int cpu, uint64_t *sidr, uint64_t *bidr)
+{
+	if (2 * cpu + 1 >= npretended)
+		return false;
+	*sidr = pretended[2 * cpu];
+	*bidr = pretended[2 * cpu + 1];
+	return true;
+}
+#endif
+
+/* This CPU's; false: it has no SPE. */
+static bool identify(uint64_t *sidr, uint64_t *bidr)
+{
+#ifdef HWT_TEST
+	if (npretended)
+		return pretend(smp_processor_id(), sidr, bidr);
+#endif
+	if (!(read_sysreg(id_aa64dfr0_el1) >> PMSVER_SHIFT & 0xf))
+		return false;
+	*sidr = register_get(PMSIDR_EL1);
+	*bidr = register_get(PMBIDR_EL1);
+	return true;
+}
+
 /* One CPU after the other. */
 static void look_at_cpu(void *arg)
 {
 	struct look *l = arg;
 	uint64_t sidr, bidr;
 
-	if (!(read_sysreg(id_aa64dfr0_el1) >> PMSVER_SHIFT & 0xf)) {
+	if (!identify(&sidr, &bidr)) {
 		l->without++;
 		return;
 	}
-	sidr = register_get(PMSIDR_EL1);
-	bidr = register_get(PMBIDR_EL1);
 	l->barred += !!(bidr & PMBIDR_P);
 	if (l->cpus && (sidr != l->pmsidr || bidr != l->pmbidr))
 		l->different++;

@@ -18,8 +18,9 @@ rmmod hwt
 [ ! -e /sys/class/hwt ]
 """
 REFUSED = """
-if insmod /lib/modules/{module}.ko; then exit 1; fi
-dmesg | grep "{module}: {words}"
+dmesg -c >/dev/null
+if insmod /lib/modules/{module}.ko {parameters}; then exit 1; fi
+dmesg | grep "{module}.*: {words}"
 """
 # The modules of trace units that QEMU's CPU does not have, and what they say.
 SILICON = {
@@ -35,20 +36,46 @@ BELIED = {
     "insmod /lib/modules/hwt_fake.ko": "the CPUs have no SPE, whatever firmware says",
 }
 
+# PMSIDR and PMBIDR of two CPUs, which the test build is told to see: of an SPE that takes
+# virtual addresses, one that is kept from the kernel, one that takes physical ones too.
+SIDR = 0x13600
+VIRTUAL, BARRED, PHYSICAL = 0x26, 0x36, 0x66
+NO_INTERRUPT = "IRQ index 0 not found"  # of hwt_fake's device: the CPUs will do
+PRETENDED = {
+    f"{SIDR},{BARRED},{SIDR},{BARRED}": "a hypervisor or firmware keeps SPE for itself",
+    f"{SIDR},{VIRTUAL}": "the CPUs differ in SPE",
+    f"{SIDR},{VIRTUAL},{SIDR},{PHYSICAL}": "the CPUs differ in SPE",
+    f"{SIDR},{PHYSICAL},{SIDR},{PHYSICAL}": NO_INTERRUPT,
+}
+# The same machine, whether its kernel is mapped while user code runs.
+KPTI = {"kpti=off": NO_INTERRUPT, "kpti=on": "the kernel is not mapped while user code runs"}
+
+
+def refused(module, words, parameters=""):
+    return REFUSED.format(module=module, words=words, parameters=parameters)
+
+
+def pretended(cpus):
+    return "".join(refused("hwt_spe", words, f"pretend={ids}") for ids, words in cpus.items())
+
 
 def refusals(arch):
-    script = "".join(REFUSED.format(module=module, words=words)
-                     for module, words in SILICON[arch].items())
+    script = "".join(refused(module, words) for module, words in SILICON[arch].items())
     for before, words in (BELIED if arch == "aarch64" else {}).items():
-        script += before + REFUSED.format(module="hwt_spe", words=words) + "rmmod hwt_fake\n"
+        script += before + refused("hwt_spe", words) + "rmmod hwt_fake\n"
     return script
 
 
 def test(build, arch):
     guest = vm.Guest(build, arch)
-    if arch == "aarch64":
-        guest.add_module(pathlib.Path(__file__).resolve().parent / "fake")
-    guest.boot(SCRIPT.format(silicon=refusals(arch))).check()
+    if arch != "aarch64":
+        guest.boot(SCRIPT.format(silicon=refusals(arch))).check()
+        return
+    guest.add_module(pathlib.Path(__file__).resolve().parent / "fake")
+    for kpti, words in KPTI.items():
+        fake = "insmod /lib/modules/hwt_fake.ko\n" + pretended(
+            {**PRETENDED, f"{SIDR},{VIRTUAL},{SIDR},{VIRTUAL}": words}) + "rmmod hwt_fake\n"
+        guest.boot(SCRIPT.format(silicon=refusals(arch) + fake), append=kpti).check()
 
 
 vm.main(test)
