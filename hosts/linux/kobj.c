@@ -24,6 +24,7 @@
 #include "linux.h"
 
 #define TRAMPOLINE_MAX	4096u
+#define PATCH_MAX	64u		/* bytes; arm64 patches an instruction, or a few */
 
 static typeof(&kernel_text_address) is_text;
 
@@ -174,10 +175,7 @@ static int on_bpf(struct kprobe *probe, struct pt_regs *regs)
 }
 #endif
 
-/*
- * perf_event_text_poke(addr, old, old_len, new, new_len): text is patched.
- * Kernels that patch text without telling perf (arm64's) are not heard of here.
- */
+/* perf_event_text_poke(addr, old, old_len, new, new_len): text is patched. */
 static int on_poke(struct kprobe *probe, struct pt_regs *regs)
 {
 	hwt_hook_text_poke(hwt_linux_core, regs_get_kernel_argument(regs, 0),
@@ -186,7 +184,29 @@ static int on_poke(struct kprobe *probe, struct pt_regs *regs)
 	return 0;
 }
 
+#ifdef CONFIG_ARM64
+/*
+ * caches_clean_inval_pou(start, end): what was written there is to be executed.  arm64
+ * tells perf of no patch, and what writes one cannot be probed; but each goes on to
+ * here: static keys, ftrace, probes, BPF.  Others come with pages of processes and with
+ * whole modules.
+ */
+static int on_written(struct kprobe *probe, struct pt_regs *regs)
+{
+	unsigned long start = regs_get_kernel_argument(regs, 0);
+	unsigned long end = regs_get_kernel_argument(regs, 1);
+
+	if (end - start <= PATCH_MAX && is_text(start))
+		hwt_hook_text_poke(hwt_linux_core, start, (const void *)start,
+				   (u32)(end - start));
+	return 0;
+}
+#endif
+
 static struct kprobe probes[] = {
+#ifdef CONFIG_ARM64
+	{.symbol_name = "caches_clean_inval_pou", .pre_handler = on_written},
+#endif
 	{.symbol_name = "perf_event_text_poke", .pre_handler = on_poke},
 	{.symbol_name = "perf_event_ksymbol", .pre_handler = on_ksymbol},
 #ifdef CONFIG_BPF_JIT

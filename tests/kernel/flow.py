@@ -10,6 +10,7 @@ import json
 import os
 import pathlib
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -39,6 +40,8 @@ RARE, BUSY = "__x64_sys_personality", "do_sys_openat2"
 FUNCTIONS = f"-i kernel -f {RARE} -f {BUSY}"
 COLUMNS = "pc,event_type,event_payload"
 COPY = 0x200000000  # first.c
+TEXT_POKE, AUXTRACE = 20, 71  # of perf.data
+NOP = 0xd503201f
 
 
 def record(options, command=""):
@@ -157,6 +160,33 @@ def same_samples(level):
     return check
 
 
+def text_pokes(data):
+    """{address: the instructions that were written there, in order}, of perf's records."""
+    pokes = {}
+    at, size = struct.unpack_from("<2Q", data, 40)
+    end = at + size
+    while at < end:
+        kind, _, length = struct.unpack_from("<IHH", data, at)
+        if kind == TEXT_POKE:
+            addr, old, new = struct.unpack_from("<QHH", data, at + 8)
+            if new == 4:
+                pokes.setdefault(addr, []).append(
+                    struct.unpack_from("<I", data, at + 20 + old)[0])
+        at += length + (struct.unpack_from("<Q", data, at + 8)[0] if kind == AUXTRACE else 0)
+    return pokes
+
+
+def same_patched_flow(tool, out, programs):
+    """A branch was patched to and fro, was passed meanwhile, and the flow is right."""
+    pokes = text_pokes((out / "hwt.data").read_bytes())
+    turned = [addr for addr, written in pokes.items()
+              if [insn == NOP for insn in written] == [False, True]]
+    times = [len(executed(log, [(addr, addr + 4)])) for addr in turned
+             for log in (out / "log").glob("log.cpu*")]
+    print(f"{len(pokes)} places were patched, {len(turned)} to and fro, which ran {times} times")
+    return same_flow()(tool, out, programs) and any(times)
+
+
 # name: the script, where FLOW and FIRST are programs; the check
 CASES = {
     "threads": (BESIDE + record("--", "FLOW threads"), same_flow()),
@@ -176,11 +206,25 @@ CASES = {
                 f"FLOW files {CALLS}\n", same_listing),
 }
 
+# Each exec passes a branch that enabling and disabling an event turns into a NOP and back.
+EVENT = "/sys/kernel/tracing/events/task/task_rename/enable"
+PATCHED = f"""
+echo 0 >/sys/kernel/tracing/options/record-cmd
+cat >/tmp/patch <<end
+FLOW files 2
+echo 1 >{EVENT}
+FLOW files 2
+echo 0 >{EVENT}
+FLOW files 2
+end
+""" + record("-C 0-1 --kernel -b 4M --", "sh /tmp/patch") + "rm /tmp/patch\n"
+
 SAMPLE = f"-c spe --interval {INTERVAL} --no-jitter"
 # The same on AArch64; cases of SPE by name.
 CASES_A64 = {
     **{name: CASES[name] for name in ("threads", "untimed", "attach", "fork")},
     "cpus": (record("-C 0-1 --kernel -b 4M --", f"FLOW files {CALLS}"), same_flow()),
+    "patched": (PATCHED, same_patched_flow),
     "spe": (record(f"{SAMPLE} --", "FLOW threads"), same_samples(0)),
     "spe cpus": (record(f"{SAMPLE} -C 0-1 --kernel --", f"FLOW files {CALLS}"),
                  same_samples(1)),

@@ -8,7 +8,6 @@ usage: programs.py BUILD PROGRAM...
 """
 import vm
 
-# This kernel patches its text without telling (hosts/linux/kobj.c): no case "pokes".
 # Case "many" of the pauses takes long, and counts what is the same everywhere.
 SCRIPT = """
 insmod /lib/modules/hwt.ko
@@ -21,7 +20,7 @@ ioctls
 threads
 kernel_hooks
 kernel_pauses exec mmap fork fork-killed sigkill sigstop owner module
-kernel_objects list bounds module generated hotplug hotplug-both
+kernel_objects
 until rmmod hwt_vtu; do sleep 1; done	# the last orphan is on its way out
 rmmod hwt
 """
