@@ -7,7 +7,9 @@
  * is mapped by its end, for new code goes to empty places far more often than it
  * replaces other code.  A CPU's process is the one that it ran at the stretch's
  * beginning.  So a process switch or a replaced mapping inside a stretch takes effect
- * at its end; what ran in between may decode with errors, never unsaid.
+ * at its end; what ran in between may decode with errors.  A patched instruction may
+ * even make another flow without one: when within the stretch it came nobody knows, nor
+ * whether the CPU still was in the kernel by then.
  */
 #include "session_priv.h"
 
