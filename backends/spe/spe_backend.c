@@ -179,22 +179,23 @@ static void end_piece(struct hwt_buffer *b, uint64_t sr)
 	struct spe_save *s = b->priv;
 	bool full = !(sr & (PMBSR_EC_MASK | PMBSR_EA)) &&
 		    (sr & PMBSR_BSC_MASK) == PMBSR_BSC_FULL;
+	bool waited = !hwt_core_host_ops(b->core)->may_hold;
 
-	if (sr & PMBSR_DL) {
+	if (sr & PMBSR_DL)
 		s->partial[half_index(b, b->head)] = true;
-		b->gaps++;
-	}
-	if (!full) {
+	if (full) {
+		pad(b, b->head, s->end_at);
+		b->head = s->end_at;
+		/* What was executed until now was not sampled; without room core counts. */
+		waited = waited && has_room(b);
+	} else {
 		/* It would fault again at the next record. */
 		hwt_warn("spe: buffer %d: the unit cannot write (PMBSR 0x%llx)", b->buf_id,
 			 (unsigned long long)sr);
 		s->broken = true;
-		if (!(sr & PMBSR_DL))
-			b->gaps++;
-		return;
 	}
-	pad(b, b->head, s->end_at);
-	b->head = s->end_at;
+	if (sr & PMBSR_DL || !full || waited)
+		b->gaps++;
 }
 
 /* Turns the unit off and keeps its place (D9.7); true: head moved. */

@@ -16,6 +16,7 @@
 #define MAX_STREAMS 256
 #define MISSING	    20 /* one in so many */
 #define BATCH	    256
+#define AGREE	    4 /* samples in a row that are no chance */
 
 struct list {
 	uint64_t *ip;
@@ -66,6 +67,44 @@ static bool fits(const struct list *samples, const struct list *log, uint64_t ea
 			missing++;
 	}
 	return i == samples->n && missing <= due / MISSING;
+}
+
+/* Are the next samples each `each` instructions from `at` on? */
+static bool agree(const struct list *samples, size_t i, const struct list *log, size_t at,
+		  uint64_t each)
+{
+	size_t n;
+
+	for (n = 0; n < AGREE && i + n < samples->n; n++, at += each)
+		if (at >= log->n || log->ip[at] != samples->ip[i + n])
+			return false;
+	return true;
+}
+
+/*
+ * The same where the unit stood still: as often as it was counted, with what was executed
+ * meanwhile in no interval.
+ */
+static bool fits_with_stops(const struct list *samples, const struct list *log,
+			    uint64_t each, uint64_t stops)
+{
+	size_t i, at = each - 1, from, missing = 0;
+
+	for (i = 0; i < samples->n; i++, at += each) {
+		if (at < log->n && log->ip[at] == samples->ip[i])
+			continue;
+		for (from = at++; at < log->n && !agree(samples, i, log, at, each);)
+			at++;
+		if (at >= log->n)
+			return false;
+		if ((at - from) % each == 0)
+			missing += (at - from) / each;
+		else if (!stops--)
+			return false;
+	}
+	if (at < log->n)
+		missing += (log->n - at) / each;
+	return missing <= samples->n / MISSING;
 }
 
 /*
@@ -154,6 +193,7 @@ static int check_threads(struct hwt_session *s, const char *dir, uint64_t each)
 
 static int check_cpu(struct hwt_stream *st, const char *dir, uint64_t each)
 {
+	uint64_t stops = hwt_stream_info(st)->gaps;
 	int cpu = hwt_stream_info(st)->cpu, bad;
 	struct source *s = source_cpu(dir, cpu);
 	struct list samples = {0}, log = {0};
@@ -167,9 +207,10 @@ static int check_cpu(struct hwt_stream *st, const char *dir, uint64_t each)
 		add(&log, ip, (size_t)n);
 	s->close(s);
 	snprintf(who, sizeof(who), "CPU %d", cpu);
-	bad = !read_samples(st, who, &samples) || !fits(&samples, &log, each);
-	printf("%s: %zu samples of %zu instructions%s\n", who, samples.n, log.n,
-	       bad ? ", which are others" : "");
+	bad = !read_samples(st, who, &samples) ||
+	      !fits_with_stops(&samples, &log, each, stops);
+	printf("%s: %zu samples of %zu instructions, %" PRIu64 " stops%s\n", who, samples.n,
+	       log.n, stops, bad ? ": which are others" : "");
 	free(samples.ip);
 	free(log.ip);
 	return bad;

@@ -528,14 +528,20 @@ static void both_halves_full(void **state)
 	int ident = 0;
 
 	begin();
-	samples(2 * PER_HALF);
+	samples(PER_HALF);
+	assert_true(fake_record_of(w.dev, HWT_REC_BUFFER, record, sizeof(record)));
+	assert_int_equal(buf->head, HALF);
+	assert_int_equal(buf->flags & HWT_BUF_FULL, 0);
+	/* There was room, but the unit stood still until its interrupt was taken. */
+	assert_int_equal(buf->lost, 1);
+	samples(PER_HALF);
 	assert_int_equal(position(), BUFSIZE);
 	samples(10);
 	assert_int_equal(position(), BUFSIZE);
 	assert_true(fake_record_of(w.dev, HWT_REC_BUFFER, record, sizeof(record)));
 	assert_int_equal(buf->head, BUFSIZE);
 	assert_int_equal(buf->flags & HWT_BUF_FULL, HWT_BUF_FULL);
-	assert_int_equal(buf->lost, 1);
+	assert_int_equal(buf->lost, 2);
 	/* In any order: the newer one alone makes no room for what comes next. */
 	assert_int_equal(bufptr(&ident, &offset, &data), 0);
 	assert_int_equal(bufptr(&ident, &offset, &data), 0);
