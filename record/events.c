@@ -107,7 +107,8 @@ static int on_buffer(struct context *ctx, const struct hwt_rec *rec)
 
 	if (!b)
 		return 0;
-	if ((buf->flags & HWT_BUF_FULL) && buf->lost > b->events_lost) {
+	/* Of a ring that wrapped they are bytes. */
+	if (!(buf->flags & HWT_BUF_WRAPPED) && buf->lost > b->events_lost) {
 		ctx->r->result->gaps += buf->lost - b->events_lost;
 		b->events_lost = buf->lost;
 		b->gap = true;
