@@ -70,8 +70,6 @@ static enum trace_gap guard(const struct etm_decoder *d, uint8_t kind)
 {
 	if (d->waiting > WAITING_MAX)
 		return TRACE_ERR_UNEXPECTED;
-	if (kind == ETM_ATOMS)
-		return pop_guard(d);
 	switch (kind) {
 	case ETM_EXCEPTION:
 		return d->addressed ? pop_guard(d) : TRACE_ERR_UNEXPECTED;
@@ -79,6 +77,8 @@ static enum trace_gap guard(const struct etm_decoder *d, uint8_t kind)
 		return d->addressed ? TRACE_GAP_NONE : TRACE_ERR_UNEXPECTED;
 	case ETM_SOURCE:
 		return d->addressed || d->contexted ? TRACE_GAP_NONE : TRACE_ERR_UNEXPECTED;
+	case ETM_ATOMS:
+		return pop_guard(d);
 	default:
 		return TRACE_GAP_NONE;
 	}
@@ -91,6 +91,7 @@ static void follow(struct etm_decoder *d, const struct etm_piece *p)
 	switch (p->kind) {
 	case ETM_DISCARD:
 		d->addressed = d->contexted = false;
+		d->waiting = 0;
 		break;
 	case ETM_TRACE_INFO:
 	case ETM_TRACE_ON:

@@ -178,6 +178,15 @@ static void decode(char *text, size_t room, size_t chunk, uint64_t *time)
 	etm_decoder_free(d);
 }
 
+static const char *text_of(void)
+{
+	static char text[4096];
+	uint64_t time;
+
+	decode(text, sizeof(text), 4096, &time);
+	return text;
+}
+
 static uint64_t expect(const char *want)
 {
 	static const size_t chunks[] = {4096, 17, 1};
@@ -584,11 +593,22 @@ static void address_at_the_top(void **state)
 /* What waits is bounded: for a P0 element, and to be committed. */
 static void bounds(void **state)
 {
+	unsigned int i;
+
 	begin();
 	put(SYNC ON);
 	put_many(17000, "90");
 	put(SYNC ON "f7");
 	expect("[error unexpected] [gap no-sync 617] [on 4000] 4000 4004");
+	/* It does not wait for ever. */
+	begin();
+	for (i = 0; i < 20; i++) {
+		put(SYNC);
+		put_many(1000, "90");
+		put("00 05");
+	}
+	put(SYNC ON "f7");
+	assert_null(strstr(text_of(), "error"));
 	begin();
 	s.source.idr[8] = UINT32_MAX;
 	put(SYNC ON);
