@@ -47,6 +47,17 @@ static void monitor_times(const void *ctx, const ocsd_datapath_op_t op,
 		p->time(p->ctx, index, ep->ts.timestamp);
 }
 
+/* OpenCSD sets no address before a trace info, but lists those that come before it. */
+static void set_address(dcd_tree_handle_t tree)
+{
+	static const uint8_t info[] = {
+		[ETM4_ASYNC_LENGTH - 1] = ETM4_EXT_ASYNC, ETM4_TRACE_INFO, 0};
+	uint32_t used;
+
+	ocsd_dt_process_data(tree, OCSD_OP_DATA, 0, sizeof(info), info, &used);
+	ocsd_dt_process_data(tree, OCSD_OP_RESET, 0, 0, NULL, &used);
+}
+
 static struct etm_packets *packets_new(const struct etm_source *source, bool formatted,
 				       uint64_t offset, FnDefPktDataMon fn)
 {
@@ -61,9 +72,13 @@ static struct etm_packets *packets_new(const struct etm_source *source, bool for
 	etm_frames_init(&p->frames, offset);
 	p->tree = ocsd_create_dcd_tree(OCSD_TRC_SRC_SINGLE, 0);
 	if (p->tree == C_API_INVALID_TREE_HANDLE ||
-	    etm_create(p->tree, source, OCSD_CREATE_FLG_PACKET_PROC, &id) ||
-	    ocsd_dt_attach_packet_callback(p->tree, id, OCSD_C_API_CB_PKT_MON, fn, p) !=
-		    OCSD_OK) {
+	    etm_create(p->tree, source, OCSD_CREATE_FLG_PACKET_PROC, &id)) {
+		etm_packets_free(p);
+		return NULL;
+	}
+	set_address(p->tree);
+	if (ocsd_dt_attach_packet_callback(p->tree, id, OCSD_C_API_CB_PKT_MON, fn, p) !=
+	    OCSD_OK) {
 		etm_packets_free(p);
 		return NULL;
 	}

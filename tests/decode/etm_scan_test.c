@@ -174,6 +174,26 @@ static void headers(void **state)
 		assert_in_range(packets[s], 256 * ROUNDS, SIZE_MAX);
 }
 
+static void on_text(void *ctx, const struct etm_packet *p)
+{
+	snprintf(ctx, 256, "%s", p->text);
+}
+
+/* Of 64 bits, though there is no trace info to say so. */
+static void address_before_info(void **state)
+{
+	size_t n = put_sync();
+	struct etm_packets *p;
+	char text[256] = "";
+
+	bytes[n++] = ETM4_ADDR_SHORT_IS0;
+	bytes[n++] = 0x08;
+	p = etm_packets_new(&sources[0], false, 0, on_text, text);
+	etm_packets_feed(p, bytes, n);
+	etm_packets_free(p);
+	assert_non_null(strstr(text, "Addr=0x?????????????020"));
+}
+
 static void model(void **state)
 {
 	struct a64_config c;
@@ -198,6 +218,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(corpus),
 		cmocka_unit_test(headers),
+		cmocka_unit_test(address_before_info),
 		cmocka_unit_test(model),
 	};
 
