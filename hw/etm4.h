@@ -196,6 +196,7 @@
 #define ETM4_CTX_NS		(1u << 5)
 #define ETM4_CTX_V		(1u << 6)	/* a VMID follows */
 #define ETM4_CTX_C		(1u << 7)	/* a context ID follows */
+#define ETM4_ATOMS		0xc0		/* from here on all are, of one byte */
 #define ETM4_ATOM_F1		0xf6		/* | atom */
 #define ETM4_ATOM_F2		0xd8		/* | two atoms, the oldest lowest */
 #define ETM4_ATOM_F3		0xf8		/* | three */

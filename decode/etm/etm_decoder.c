@@ -142,6 +142,13 @@ static void packet(struct etm_decoder *d, const struct etm_piece *p)
 		etm_feed(d, p);
 }
 
+/* Most packets are atoms that nothing keeps from being fed. */
+static bool plain_atoms(const struct etm_decoder *d, uint8_t header)
+{
+	return header >= ETM4_ATOMS && d->state == ETM_DECODES && !d->spec.depth &&
+	       !d->spec.open && !d->unsure && !d->scan.n;
+}
+
 /* n bytes of the source, which are at `offset` in what was fed. */
 static void process(struct etm_decoder *d, uint64_t offset, const uint8_t *bytes, size_t n)
 {
@@ -149,6 +156,12 @@ static void process(struct etm_decoder *d, uint64_t offset, const uint8_t *bytes
 	size_t used;
 
 	for (; n && !d->nomem; bytes += used, offset += used, n -= used) {
+		if (plain_atoms(d, *bytes)) {
+			p = (struct etm_piece){offset, bytes, 1, ETM_ATOMS};
+			used = 1;
+			etm_feed(d, &p);
+			continue;
+		}
 		used = etm_scan(&d->scan, offset, bytes, n, &p);
 		packet(d, &p);
 	}

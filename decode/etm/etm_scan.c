@@ -183,10 +183,7 @@ static const struct layout layouts[256] = {
 	[BOTH_IS(ETE_SOURCE_SHORT_IS0)] = {ETM_SOURCE, ETE_ONLY, .field = {short_address}},
 	[BOTH_IS(ETE_SOURCE_32_IS0)] = {ETM_SOURCE, ETE_ONLY, .field = {four}},
 	[BOTH_IS(ETE_SOURCE_64_IS0)] = {ETM_SOURCE, ETE_ONLY, .field = {eight}},
-	[ETM4_ATOM_F6 ... ETM4_ATOM_F6 + 20] = {ETM_ATOMS},
-	[ETM4_ATOM_F5_NNNNN ... ETM4_ATOM_F4 + 3] = {ETM_ATOMS},
-	[(ETM4_ATOM_F6 | ETM4_ATOM_F6_N) ... (ETM4_ATOM_F6 | ETM4_ATOM_F6_N) + 20] = {ETM_ATOMS},
-	[ETM4_ATOM_F5_NEEEE ... 0xff] = {ETM_ATOMS},
+	[ETM4_ATOMS ... 0xff] = {ETM_ATOMS},
 };
 
 static bool has(const struct etm_scan *s, const struct layout *l)
@@ -354,10 +351,6 @@ size_t etm_scan(struct etm_scan *s, uint64_t offset, const uint8_t *bytes, size_
 		return search(s, offset, bytes, n, p);
 	if (s->n)
 		return complete(s, bytes, n, p);
-	if (layouts[bytes[0]].kind == ETM_ATOMS) {	/* as most are */
-		*p = (struct etm_piece){offset, bytes, 1, ETM_ATOMS};
-		return 1;
-	}
 	size = packet_size(s, bytes, n);
 	if (size == MORE) {
 		s->at = offset;

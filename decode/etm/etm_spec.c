@@ -463,10 +463,6 @@ void etm_spec_packet(struct etm_decoder *d, const struct etm_piece *p)
 	struct etm_spec *s = &d->spec;
 	uint32_t n;
 
-	if (p->kind == ETM_ATOMS && !s->depth && !s->open) {
-		direct(d, p);
-		return;
-	}
 	if (!fits(s, p->kind) || unsupported(s, p)) {
 		etm_refuse(d, TRACE_ERR_PACKET, p);
 		return;
