@@ -176,6 +176,19 @@ static int pull_samples(struct recording *r, struct hwt_stream *st,
 	return n;
 }
 
+/* Of all streams a buffer that they share counts once. */
+static void add_up(struct recording *r, const struct hwt_stream *st, struct summary *sum)
+{
+	struct hwt_stream_counts counted = hwt_stream_counted(st);
+
+	if (r->opt->tid == NO_TID && r->opt->cpu == NO_TID) {
+		sum->bytes = counted.bytes;
+		sum->lost = counted.lost;
+		sum->stops = counted.gaps;
+	}
+	summary_add(&r->all, sum);
+}
+
 static int visit_one(struct recording *r, struct hwt_stream *st,
 		     const struct recording_visitor *v, void *ctx,
 		     void *events)
@@ -195,7 +208,7 @@ static int visit_one(struct recording *r, struct hwt_stream *st,
 	sum.stops = info->gaps;
 	if (!err && v->end)
 		err = v->end(ctx, st, &sum);
-	summary_add(&r->all, &sum);
+	add_up(r, st, &sum);
 	r->done += info->bytes;
 	r->streams++;
 	hwt_stream_close(st);

@@ -268,8 +268,11 @@ static void index_shared(struct hwt_session *s)
 	/* All the others know of all its chunks. */
 	for (i = 0; i < s->nstreams; i++) {
 		st = s->streams[i];
-		if (st->sink == st)
-			count(st, st, &first, &st->nchunks);
+		if (st->sink != st)
+			continue;
+		st->sink_bytes = st->info.bytes;
+		st->sink_lost = st->info.lost;
+		count(st, st, &first, &st->nchunks);
 	}
 }
 

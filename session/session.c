@@ -331,6 +331,15 @@ void hwt_session_close(struct hwt_session *s)
 	free(s);
 }
 
+struct hwt_stream_counts hwt_stream_counted(const struct hwt_stream *st)
+{
+	if (st->lent)
+		return (struct hwt_stream_counts){0};
+	if (st->sink == st)
+		return (struct hwt_stream_counts){st->sink_bytes, st->sink_lost, st->info.gaps};
+	return (struct hwt_stream_counts){st->info.bytes, st->info.lost, st->info.gaps};
+}
+
 int hwt_session_nstreams(const struct hwt_session *s)
 {
 	return (int)s->nstreams;

@@ -46,6 +46,14 @@ struct hwt_stream_info {
 					   program privileged beyond the tracer */
 	int32_t		status;		/* process's, as wait(2) gives it; -1 unknown */
 };
+/*
+ * What of a stream counts for the recording: of a buffer that many share the whole, at
+ * the one that has it, and nothing at the others.
+ */
+struct hwt_stream_counts {
+	uint64_t	bytes, lost, gaps;	/* as in struct hwt_stream_info */
+};
+struct hwt_stream_counts hwt_stream_counted(const struct hwt_stream *st);
 int hwt_session_nstreams(const struct hwt_session *s);
 struct hwt_stream *hwt_session_stream(struct hwt_session *s, int index);
 const struct hwt_stream_info *hwt_stream_info(const struct hwt_stream *st);

@@ -95,6 +95,7 @@ struct hwt_stream {
 	struct hwt_stream *sink;
 	uint64_t	begin, end;	/* end 0: the sink's */
 	uint32_t	source;
+	uint64_t	sink_bytes, sink_lost;	/* a sink: of the whole buffer */
 
 	/* Decoding; NULL decoder: not begun. */
 	void		*decoder;	/* of the session's flow */

@@ -88,6 +88,7 @@ static void cpus(void **state)
 	static const int cpu[] = {CPU_A, CPU_B};
 	char path[] = "/tmp/hwt-session-shared-XXXXXX";
 	const struct hwt_stream_info *info;
+	struct hwt_stream_counts counted;
 	struct hwt_session *s;
 	int i;
 
@@ -98,6 +99,10 @@ static void cpus(void **state)
 		info = hwt_stream_info(hwt_session_stream(s, i));
 		assert_int_equal(info->cpu, cpu[i]);
 		assert_int_equal(info->bytes, 5 * CS_FRAME);
+		/* Each has all of the buffer, which counts once. */
+		counted = hwt_stream_counted(hwt_session_stream(s, i));
+		assert_int_equal(counted.bytes, cpu[i] == CPU_A ? 5 * CS_FRAME : 0);
+		assert_int_equal(counted.lost, 0);
 		assert_int_equal(overflows(hwt_session_stream(s, i)), i);
 	}
 	hwt_session_close(s);
