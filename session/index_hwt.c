@@ -47,11 +47,36 @@ static const char *tail_string(const struct hwt_rec *rec, const char *at)
 	return memchr(at, 0, room) ? at : NULL;
 }
 
+static void link_thread(struct hwt_stream **list, struct hwt_stream *st)
+{
+	st->sibling = *list;
+	*list = st;
+}
+
+static struct hwt_stream *unlink_thread(struct hwt_stream **list)
+{
+	struct hwt_stream *st = *list;
+
+	if (st)
+		*list = st->sibling;
+	return st;
+}
+
+static struct hwt_stream *add_thread(struct hwt_session *s, uint32_t pid, uint32_t tid)
+{
+	struct session_process *p = index_process(s, pid);
+	struct hwt_stream *st = p ? index_add_stream(s, pid, tid, -1) : NULL;
+
+	if (st)
+		link_thread(&p->threads, st);
+	return st;
+}
+
 static struct hwt_stream *thread_of(struct hwt_session *s, uint32_t pid, uint32_t tid)
 {
 	struct hwt_stream *st = idmap_get(&s->tids, tid);
 
-	return st ? st : index_add_stream(s, pid, tid, -1);
+	return st ? st : add_thread(s, pid, tid);
 }
 
 static struct hwt_stream *cpu_of(struct hwt_session *s, int32_t cpu)
@@ -126,12 +151,27 @@ static int name_after(struct hwt_session *s, const struct hwt_rec *rec)
 	return 0;
 }
 
+/* Of the process's threads only tid is left. */
+static void end_others(struct hwt_session *s, struct session_process *p, uint32_t tid)
+{
+	struct hwt_stream *all = p->threads, *st;
+
+	p->threads = NULL;
+	while ((st = unlink_thread(&all))) {
+		/* Its number may be another's by now. */
+		if (idmap_get(&s->tids, st->info.tid) != st)
+			continue;
+		if (st->info.tid != tid)
+			st->info.exited = true;
+		link_thread(st->info.tid == tid ? &p->threads : &p->ended, st);
+	}
+}
+
 /* The program's other threads are gone; its memory is a new one. */
 static int on_exec(struct hwt_session *s, const struct hwt_rec *rec)
 {
 	struct session_process *p = index_process(s, rec->pid);
 	struct image_space *space;
-	size_t i;
 
 	if (!p)
 		return -ENOMEM;
@@ -139,20 +179,14 @@ static int on_exec(struct hwt_session *s, const struct hwt_rec *rec)
 	if (!space)
 		return -ENOMEM;
 	p->space = space;
-	for (i = 0; i < s->nstreams; i++) {
-		struct hwt_stream *st = s->streams[i];
-
-		if (st->info.pid == rec->pid && st->info.tid != rec->tid &&
-		    idmap_get(&s->tids, st->info.tid) == st)
-			st->info.exited = true;
-	}
+	end_others(s, p, rec->tid);
 	return name_after(s, rec);
 }
 
 static int new_thread(struct hwt_session *s, uint32_t pid, uint32_t tid,
 		      struct image_space *space, struct image_moment at, const char *name)
 {
-	struct hwt_stream *st = index_add_stream(s, pid, tid, -1);
+	struct hwt_stream *st = add_thread(s, pid, tid);
 
 	if (!st)
 		return -ENOMEM;
@@ -231,23 +265,33 @@ static int on_fork(struct hwt_session *s, const struct hwt_rec *rec)
 			  st ? st->name : NULL);
 }
 
+static void exit_all(struct hwt_session *s, struct hwt_stream **list, bool revoked,
+		     int32_t status)
+{
+	struct hwt_stream *st;
+
+	while ((st = unlink_thread(list))) {
+		/* Not those of an earlier process of that number. */
+		if (idmap_get(&s->tids, st->info.tid) != st)
+			continue;
+		st->info.exited = true;
+		st->info.revoked = revoked;
+		st->info.status = revoked ? -1 : status;
+	}
+}
+
 static int on_exit(struct hwt_session *s, const struct hwt_rec *rec)
 {
 	const struct hwt_rec_exit *e = payload(rec, sizeof(*e));
-	size_t i;
+	struct session_process *p = idmap_get(&s->pids, rec->pid);
+	bool revoked = rec->flags & HWT_REC_REVOKED;
 
 	if (!e)
 		return -EINVAL;
-	for (i = 0; i < s->nstreams; i++) {
-		struct hwt_stream *st = s->streams[i];
-
-		/* Not those of an earlier process of that number. */
-		if (st->info.pid != rec->pid || idmap_get(&s->tids, st->info.tid) != st)
-			continue;
-		st->info.exited = true;
-		st->info.revoked = rec->flags & HWT_REC_REVOKED;
-		st->info.status = st->info.revoked ? -1 : e->status;
-	}
+	if (!p)
+		return 0;
+	exit_all(s, &p->threads, revoked, e->status);
+	exit_all(s, &p->ended, revoked, e->status);
 	return 0;
 }
 

@@ -28,6 +28,8 @@ struct session_process {
 	uint32_t	pid;
 	struct image_space *space;	/* what the process has now, while indexing */
 	uint64_t	last_change;	/* time of its latest, in ticks (where that is the order) */
+	/* Ours, while indexing: its threads, and those that an exec ended. */
+	struct hwt_stream *threads, *ended;
 };
 
 struct session_space {
@@ -87,6 +89,7 @@ struct hwt_stream {
 	size_t		ncpus, cpus_room;
 	uint64_t	aux_truncated, full_stops;
 	struct session_process *process;
+	struct hwt_stream *sibling;	/* in the process's list */
 	int		fd;		/* where its bytes are; -1: in the session's file */
 	struct etm_source etm;		/* CoreSight: whose trace it is */
 	bool		formatted;	/* in frames, with that of others */
