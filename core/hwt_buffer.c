@@ -180,6 +180,17 @@ static void buffer_report(struct hwt_buffer *b, int unit, int bits, uint32_t fla
 		hwt_record_notify(b->ctx);
 }
 
+/*
+ * Others that share its sink filled it, or a ring came to its end: to be switched in when
+ * SVC_BUF made room.  A CPU would not be asked again.
+ */
+static bool buffer_lacks_room(struct hwt_buffer *b)
+{
+	bool (*room)(struct hwt_buffer *) = b->backend->ops->room;
+
+	return room && !b->core->ops->may_hold && !room(b);
+}
+
 void hwt_buffer_sync(struct hwt_buffer *b, int unit)
 {
 	struct hwt_context_wants want;
@@ -196,6 +207,10 @@ void hwt_buffer_sync(struct hwt_buffer *b, int unit)
 	     b->config_seq != want.config_seq)) {
 		bits = buffer_out(b);
 		report = buffer_take(b, bits);
+	}
+	if (want.running && b->unit < 0 && !buffer_stopped(b) && buffer_lacks_room(b)) {
+		bits |= HWT_IRQ_FULL;
+		report |= buffer_take(b, HWT_IRQ_FULL);
 	}
 	if (want.running && b->unit < 0 && !buffer_stopped(b)) {
 		hwt_context_configure(b->ctx, b);

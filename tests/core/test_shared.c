@@ -296,6 +296,40 @@ static void cpus_wait_for_room(void **state)
 	fixture_free(f);
 }
 
+static bool has_room(struct hwt_buffer *b)
+{
+	return b->sink->head - b->sink->tail < b->sink->bufsize;
+}
+
+/* Nobody asks a CPU again that was switched in where others have left no room. */
+static void a_cpu_comes_to_a_full_buffer(void **state)
+{
+	struct fixture *f = shared_cpus_new(0x3);
+	struct hwt_backend_ops ops = *f->h->be.ops;
+	const struct hwt_rec_buffer *b;
+
+	ops.room = has_room;
+	f->h->be.ops = &ops;
+	assert_int_equal(fake_service(f->dev, 0, 0), 0);
+	start(f);
+	hwt_hook_cpu_offline(f->h->core, 1);
+	f->h->online[1] = false;
+	fake_produce(f->h, 0, BUFSIZE);
+	assert_int_equal(hwt_hook_irq(f->h->core, 1, 1, 0), HWT_IRQ_PROGRESS | HWT_IRQ_FULL);
+	f->h->online[1] = true;
+	hwt_hook_cpu_online(f->h->core, 1);
+	assert_null(f->h->units[1].buffer);
+	/* CPU 0's stop, and that CPU 1 did not begin. */
+	assert_true(fake_record_of(f->dev, HWT_REC_BUFFER, f->record, sizeof(f->record)));
+	b = payload(f);
+	assert_int_equal(b->flags & HWT_BUF_FULL, HWT_BUF_FULL);
+	assert_int_equal(b->lost, 2);
+	assert_int_equal(fake_service(f->dev, 0, BUFSIZE), 0);
+	assert_int_equal(fake_produce(f->h, 0, 9), 9);
+	assert_int_equal(fake_produce(f->h, 1, 9), 9);
+	fixture_free(f);
+}
+
 /* A backend that cannot tell sources apart cannot share. */
 static void needs_marks(void **state)
 {
@@ -317,7 +351,8 @@ int main(void)
 		cmocka_unit_test(owner_ends_first), cmocka_unit_test(exec_goes_on),
 		cmocka_unit_test(all_wait_for_room), cmocka_unit_test(cpus_share),
 		cmocka_unit_test(a_sinks_cpu_goes_offline),
-		cmocka_unit_test(cpus_wait_for_room), cmocka_unit_test(needs_marks),
+		cmocka_unit_test(cpus_wait_for_room),
+		cmocka_unit_test(a_cpu_comes_to_a_full_buffer), cmocka_unit_test(needs_marks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
