@@ -147,8 +147,11 @@ static void coresight_json(struct json *j, const struct hwt_session_info *info)
 
 static const char *coresight_coarse(const struct hwt_session_info *info)
 {
-	(void)info;
-	return "an ETM gives timestamps at sync points";
+	/* perf may have had a counter ask for more timestamps. */
+	if (!info->ours)
+		return NULL;
+	return info->trcconfigr & CORESIGHT_TS ? "an ETM gives timestamps at sync points" :
+						 "recorded without timestamps";
 }
 
 /* ---- each technology ---- */

@@ -81,11 +81,13 @@ static void sync_range(uint64_t from, uint64_t to)
 
 /*
  * What was written since the last look; the driver then says that it is there.  Pointers
- * that are equal say that nothing was, or, of a FIFO that is full, everything may have been.
+ * that are equal say that nothing was, or, of a FIFO that is full, everything may have
+ * been: whether it is, is asked behind where it is, for it may fill up meanwhile.
  */
-static void sync_written(uint64_t level)
+static void sync_written(void)
 {
 	uint64_t at = etr_read64(TMC_RWP, TMC_RWPHI) - etr.base;
+	uint64_t level = readl(etr.part->base + TMC_CBUFLEVEL) * 4ull;
 
 	if (at >= etr.size)
 		at = 0;
@@ -167,7 +169,7 @@ static uint64_t bus_read(struct hwt_bus *bus, int unit, uint32_t reg)
 		return 0;
 	value = readl(etr.part->base + offset);
 	if (offset == TMC_CBUFLEVEL)
-		sync_written(value * 4ull);
+		sync_written();
 	return value;
 }
 
@@ -231,9 +233,12 @@ static int etr_take(struct hwt_buffer *b)
 	if (cmpxchg(&owner, NULL, b))
 		return -EBUSY;
 	etr.phys = host->page_addr(hwt_core_host(b->core), b->pages, 0);
-	etr.dma = dma_map_page(dev, pfn_to_page(PHYS_PFN(etr.phys)), 0, b->bufsize, DMA_FROM_DEVICE);
+	etr.dma = dma_map_page(dev, pfn_to_page(PHYS_PFN(etr.phys)), 0, b->bufsize,
+			       DMA_FROM_DEVICE);
 	if (!dma_mapping_error(dev, etr.dma))
 		return 0;
+	pr_warn("%s: a buffer of %llu bytes cannot be mapped for it\n", dev_name(dev),
+		(unsigned long long)b->bufsize);
 	smp_store_release(&owner, NULL);
 	return -ENOMEM;
 }
@@ -367,12 +372,18 @@ static uint32_t part_number(const struct cs_part *p)
 
 static int check_etr(void)
 {
+	int rc;
+
 	if (part_number(etr.part) != ETR_PART) {
 		pr_err("%s cannot run as a FIFO in memory (it is no SoC-600's)\n",
 		       dev_name(etr.part->dev));
 		return -EOPNOTSUPP;
 	}
-	return dma_set_mask_and_coherent(etr.part->dev, DMA_BIT_MASK(ETR_BITS));
+	rc = dma_set_mask_and_coherent(etr.part->dev, DMA_BIT_MASK(ETR_BITS));
+	if (rc)
+		pr_err("%s: no memory that %d bits address can be mapped for it\n",
+		       dev_name(etr.part->dev), ETR_BITS);
+	return rc;
 }
 
 static int find_parts(void)

@@ -124,7 +124,10 @@ static void bus_write(struct hwt_bus *bus, int unit, uint32_t reg, uint64_t valu
 		vtu_bus_ops.write(bus, unit, reg, value);
 }
 
-/* A context has at most one sink, and a CPU to itself: there is always one left. */
+/*
+ * A context has one sink, or a further one for each 111 CPUs or threads that run, and
+ * those CPUs to itself: there is always one left.
+ */
 static int bus_sink_get(struct hwt_bus *bus, int unit)
 {
 	unsigned int i, n;

@@ -83,6 +83,8 @@ def check_commands(checks, hwt, data, threads):
         done = run([hwt, command, "-i", data, "--json"], timeout=300)
         checks.that(command, done.returncode == 0 and done.stdout, done.stderr)
         told = [json.loads(line) for line in done.stdout.splitlines()]
+        if command == "calls":
+            checks.that("calls: times", told[0]["times_are_coarse"], told[0]["summary"])
         if command == "script":
             types = {line["type"] for line in told}
             checks.that("script: the architecture's names", "contextidr" in types and

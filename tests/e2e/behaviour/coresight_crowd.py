@@ -17,7 +17,7 @@ from lib import need
 HWT, GUESTS = map(os.path.abspath, sys.argv[1:3])
 AUXTRACE, OURS = 71, 65
 HEAD, SOURCE = 32, 16  # bytes before the framework's record; its type
-THREADS, PIECES = 30000, 100000
+THREADS, PIECES = 60000, 200000
 TID = 1 << 16  # of the first; a simple hash has one place for all of its multiples
 MEMORY = 400 << 10  # KiB; with a copy of all pieces for each thread it were 90 GiB
 
