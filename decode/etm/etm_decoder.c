@@ -152,17 +152,19 @@ static bool plain_atoms(const struct etm_decoder *d, uint8_t header)
 /* n bytes of the source, which are at `offset` in what was fed. */
 static void process(struct etm_decoder *d, uint64_t offset, const uint8_t *bytes, size_t n)
 {
-	struct etm_piece p;
+	struct etm_piece p = {0};
 	size_t used;
 
 	for (; n && !d->nomem; bytes += used, offset += used, n -= used) {
 		if (plain_atoms(d, *bytes)) {
-			p = (struct etm_piece){offset, bytes, 1, ETM_ATOMS};
+			p = (struct etm_piece){offset, bytes, 1, ETM_ATOMS, d->taken++};
 			used = 1;
 			etm_feed(d, &p);
 			continue;
 		}
 		used = etm_scan(&d->scan, offset, bytes, n, &p);
+		d->taken += used;
+		p.before = d->taken - p.n;
 		packet(d, &p);
 	}
 }

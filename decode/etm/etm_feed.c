@@ -39,19 +39,31 @@ static enum trace_gap last_error(void)
 	return TRACE_ERR_OTHER;
 }
 
+/* Gives up; the newest n bytes of the source, from `from` on, are skipped. */
+static void give_up(struct etm_decoder *d, enum trace_gap why, uint64_t offset,
+		    uint64_t from, uint64_t n)
+{
+	etm_give_up(d, why, offset);
+	etm_scan_lost(&d->scan);
+	d->scan.skipped = n;
+	d->scan.skipped_at = from;
+}
+
 /* OpenCSD takes it; false: decoding was given up. */
-static bool give(struct etm_decoder *d, uint64_t offset, const uint8_t *bytes, uint8_t n)
+static bool give(struct etm_decoder *d, const struct etm_piece *p)
 {
 	ocsd_datapath_resp_t resp;
+	uint64_t behind;
 	uint32_t used;
 
-	resp = ocsd_dt_process_data(d->tree, OCSD_OP_DATA, offset, n, bytes, &used);
+	resp = ocsd_dt_process_data(d->tree, OCSD_OP_DATA, p->offset, p->n, p->bytes, &used);
 	if (d->nomem)
 		return false;
 	if (!OCSD_DATA_RESP_IS_FATAL(resp))
 		return true;
-	etm_give_up(d, last_error(), offset + n);
-	etm_scan_lost(&d->scan);
+	behind = d->taken - p->before;
+	behind -= behind < p->n ? behind : p->n;
+	give_up(d, last_error(), p->offset + p->n, p->offset + p->n, behind);
 	return false;
 }
 
@@ -120,10 +132,10 @@ static void follow(struct etm_decoder *d, const struct etm_piece *p)
 
 bool etm_refuse(struct etm_decoder *d, enum trace_gap why, const struct etm_piece *p)
 {
-	etm_give_up(d, why, p->offset);
-	etm_scan_lost(&d->scan);
-	d->scan.skipped = p->n;
-	d->scan.skipped_at = p->offset;
+	struct etm_piece from = *p;
+
+	etm_spec_oldest(&d->spec, &from);
+	give_up(d, why, p->offset, from.offset, d->taken - from.before);
 	return false;
 }
 
@@ -135,15 +147,16 @@ bool etm_feed(struct etm_decoder *d, const struct etm_piece *p)
 		return etm_refuse(d, why, p);
 	follow(d, p);
 	d->feeding = p->kind;
-	return give(d, p->offset, p->bytes, p->n);
+	return give(d, p);
 }
 
-bool etm_feed_atoms(struct etm_decoder *d, uint64_t offset, struct etm_atoms a)
+bool etm_feed_atoms(struct etm_decoder *d, const struct etm_piece *whole,
+		    struct etm_atoms a)
 {
 	static const uint8_t header[] = {0, ETM4_ATOM_F1, ETM4_ATOM_F2, ETM4_ATOM_F3};
 	uint8_t byte;
-	const struct etm_piece p = {.offset = offset, .bytes = &byte, .n = 1,
-				    .kind = ETM_ATOMS};
+	const struct etm_piece p = {.offset = whole->offset, .bytes = &byte, .n = 1,
+				    .kind = ETM_ATOMS, .before = whole->before};
 	uint32_t k;
 
 	for (; a.n; a.n -= k, a.taken >>= k) {

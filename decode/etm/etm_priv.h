@@ -76,6 +76,7 @@ struct etm_decoder {
 	const uint8_t *bytes;		/* not given to OpenCSD yet */
 	size_t nbytes;
 	uint64_t offset;		/* of bytes[0]; unformatted */
+	uint64_t taken;			/* bytes of the source so far */
 	bool finishing, ended, nomem;
 	uint64_t walked;		/* bytes of code asked for since the last element */
 
@@ -178,6 +179,8 @@ void etm_address_restart(struct etm_addresses *s);
 
 /* etm_spec.c */
 void etm_spec_init(struct etm_spec *s, const struct etm_source *source);
+/* If something waits that came before p, where that is: offset and before. */
+void etm_spec_oldest(const struct etm_spec *s, struct etm_piece *p);
 /* Nothing waits any more. */
 void etm_spec_reset(struct etm_spec *s);
 void etm_spec_free(struct etm_spec *s);
@@ -186,9 +189,14 @@ void etm_spec_packet(struct etm_decoder *d, const struct etm_piece *p);
 
 /* etm_feed.c.  False: decoding was given up, and whatever waited is dropped. */
 bool etm_feed(struct etm_decoder *d, const struct etm_piece *p);
-bool etm_feed_atoms(struct etm_decoder *d, uint64_t offset, struct etm_atoms a);
+/* The packet, of which these atoms are left. */
+bool etm_feed_atoms(struct etm_decoder *d, const struct etm_piece *whole,
+		    struct etm_atoms a);
 uint32_t etm_atoms_room(const struct etm_decoder *d);
-/* Gives up because of p, which counts as skipped.  Always false. */
+/*
+ * Gives up because of p, which counts as skipped, and so does what waits.  Always
+ * false.
+ */
 bool etm_refuse(struct etm_decoder *d, enum trace_gap why, const struct etm_piece *p);
 
 #endif

@@ -38,6 +38,7 @@ struct etm_piece {
 	const uint8_t	*bytes;		/* valid until the next scan */
 	uint8_t		n;
 	uint8_t		kind;		/* enum etm_kind */
+	uint64_t	before;		/* bytes of the source before it; the decoder's own */
 };
 
 struct etm_scan {

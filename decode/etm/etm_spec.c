@@ -13,10 +13,10 @@
 #include <string.h>
 #include "etm_priv.h"
 
-#define HELD_MAX	4096u	/* packets; more speculation is damage */
+#define HELD_MAX	4096u	/* packets, and P0 elements; more speculation is damage */
 
 struct etm_held {
-	uint64_t offset;
+	uint64_t offset, before;	/* as in struct etm_piece */
 	uint8_t kind;
 	bool bound;			/* an address, of the exception before it */
 	struct etm_atoms atoms;
@@ -36,6 +36,19 @@ void etm_spec_reset(struct etm_spec *s)
 	s->n = s->first = 0;
 	s->uncommitted = s->unseen = 0;
 	s->open = s->addresses.sf = false;
+}
+
+void etm_spec_oldest(const struct etm_spec *s, struct etm_piece *p)
+{
+	const struct etm_held *h;
+
+	if (s->first == s->n)
+		return;
+	h = &s->held[s->first];
+	if (h->before >= p->before)
+		return;
+	p->offset = h->offset;
+	p->before = h->before;
 }
 
 void etm_spec_free(struct etm_spec *s)
@@ -125,7 +138,8 @@ static struct etm_held *hold(struct etm_decoder *d, const struct etm_piece *p)
 		return NULL;
 	}
 	h = &s->held[s->n++];
-	*h = (struct etm_held){.offset = p->offset, .kind = p->kind, .n = p->n};
+	*h = (struct etm_held){
+		.offset = p->offset, .before = p->before, .kind = p->kind, .n = p->n};
 	memcpy(h->bytes, p->bytes, p->n);
 	return h;
 }
@@ -138,11 +152,16 @@ static bool survives(uint8_t kind)
 	return kind == ETM_TIMESTAMP || kind == ETM_CYCLES || kind == ETM_TRACE_INFO;
 }
 
+static struct etm_piece piece_of(const struct etm_held *h)
+{
+	return (struct etm_piece){.offset = h->offset, .bytes = h->bytes, .n = h->n,
+				  .kind = h->kind, .before = h->before};
+}
+
 static bool feed_held(struct etm_decoder *d, const struct etm_held *held)
 {
 	const struct etm_held h = *held;	/* a refusal drops it */
-	const struct etm_piece p = {
-		.offset = h.offset, .bytes = h.bytes, .n = h.n, .kind = h.kind};
+	const struct etm_piece p = piece_of(&h);
 
 	d->spec.first++;
 	return etm_feed(d, &p);
@@ -152,11 +171,12 @@ static bool feed_held(struct etm_decoder *d, const struct etm_held *held)
 static bool feed_some(struct etm_decoder *d, struct etm_held *h, uint32_t k)
 {
 	const struct etm_atoms a = {k, h->atoms.taken};
+	const struct etm_piece p = piece_of(h);
 
 	h->atoms.n -= k;
 	h->atoms.taken = (uint64_t)h->atoms.taken >> k;
 	d->spec.first += !h->atoms.n;
-	return etm_feed_atoms(d, h->offset, a);
+	return etm_feed_atoms(d, &p, a);
 }
 
 /* The n oldest P0 elements, and what is behind no other. */
@@ -198,7 +218,8 @@ static bool hold_address(struct etm_decoder *d, const struct etm_piece *p, uint8
 	bool source = kind == ETM_SOURCE;
 	uint8_t b[ETM_ADDRESS_SIZE];
 	const struct etm_piece whole = {.offset = p->offset, .bytes = b, .n = sizeof(b),
-					.kind = source ? ETM_SOURCE : ETM_ADDRESS};
+					.kind = source ? ETM_SOURCE : ETM_ADDRESS,
+					.before = p->before};
 	struct etm_held *h;
 
 	etm_address_put(&d->spec.addresses, source ? ETE_SOURCE_64_IS0 : ETM4_ADDR_64_IS0, b);
@@ -214,7 +235,8 @@ static bool hold_apart(struct etm_decoder *d, const struct etm_piece *p)
 	uint8_t n = etm_address_take(&d->spec.addresses, p->bytes);
 	uint8_t b[ETM_PACKET_MAX] = {ETM4_CONTEXT};
 	const struct etm_piece context = {.offset = p->offset, .bytes = b,
-					  .n = 1 + p->n - n, .kind = ETM_CONTEXT};
+					  .n = 1 + p->n - n, .kind = ETM_CONTEXT,
+					  .before = p->before};
 
 	memcpy(b + 1, p->bytes + n, p->n - n);
 	etm_address_context(&d->spec.addresses, b[1]);
@@ -253,7 +275,7 @@ static bool direct(struct etm_decoder *d, const struct etm_piece *p)
 {
 	if (p->kind != ETM_ATOMS || etm_atoms_room(d) > ETM4_ATOM_F6_MAX)
 		return etm_feed(d, p);
-	return etm_feed_atoms(d, p->offset, atoms_of(p->bytes[0]));
+	return etm_feed_atoms(d, p, atoms_of(p->bytes[0]));
 }
 
 static bool push(struct etm_decoder *d, const struct etm_piece *p, struct etm_atoms atoms)
@@ -263,7 +285,10 @@ static bool push(struct etm_decoder *d, const struct etm_piece *p, struct etm_at
 	if (!hold_packet(d, p, atoms))
 		return false;
 	s->uncommitted += p0_elements(s, p->kind, atoms.n);
-	return commit_excess(d);
+	if (!commit_excess(d))
+		return false;
+	/* All of it may be committed, and walked, at once. */
+	return s->uncommitted <= HELD_MAX || etm_refuse(d, TRACE_ERR_UNEXPECTED, p);
 }
 
 static bool pass(struct etm_decoder *d, const struct etm_piece *p)
@@ -347,7 +372,7 @@ static bool cancel_packet(struct etm_decoder *d, const struct etm_piece *p)
 {
 	static const struct etm_atoms before[] = {{0, 0}, {1, 1}, {2, 3}, {1, 0}};
 	const struct etm_piece atoms = {.offset = p->offset, .bytes = p->bytes, .n = 1,
-					.kind = ETM_ATOMS};
+					.kind = ETM_ATOMS, .before = p->before};
 	uint8_t header = p->bytes[0], which = 0;
 	uint32_t n = 0;
 
@@ -375,7 +400,8 @@ static bool cycles_packet(struct etm_decoder *d, const struct etm_piece *p)
 {
 	uint8_t b[4] = {ETM4_CC_F1, 0}, header = p->bytes[0];
 	struct etm_piece cycles = {
-		.offset = p->offset, .bytes = b, .n = 2, .kind = ETM_CYCLES};
+		.offset = p->offset, .bytes = b, .n = 2, .kind = ETM_CYCLES,
+		.before = p->before};
 	uint32_t n, at;
 
 	if (header >= ETM4_CC_F3) {

@@ -252,7 +252,7 @@ static void speculation(void **state)
 	begin();
 	s.source.idr[8] = 8;
 	put(SYNC ON "f7 2d 05");
-	expect("[error packet] [gap no-sync 2]");
+	expect("[error packet] [gap no-sync 3]");
 }
 
 #define SYNC_3	"0000000000000000000000 80 01 04 03"	/* three are not committed yet */
@@ -276,6 +276,9 @@ static void speculation_rows(void **state)
 		 "[on 4000] 4000 4004 [exc e 4010 to 4020] 4020 4024"},
 		{8, SYNC ON "f7 f7 2e 01 06 1d 95 04 95 08 2d 02 f7 2d 01",
 		 "[on 4000] 4000 4004 [exc e 4010 to 4020] 4020 4024"},
+		/* Refused once it is committed: what waits behind it is skipped as well. */
+		{8, SYNC "06 1d 95 04 f7 f7 f7 f7 f7 f7 f7 f7 f7",
+		 "[error unexpected] [gap no-sync 13]"},
 		/* Deeper than the unit goes: the oldest is committed. */
 		{2, SYNC ON "f7 f7 f7", "[on 4000] 4000 4004"},
 		/* A sync point on the way says how many there are. */
@@ -302,8 +305,8 @@ static void speculation_rows(void **state)
 		{8, SYNC ON "f7 f7 f7 95 08 f7 2e 02 f7 91 f7 2d 04",
 		 "[on 4000] 4000 4004 4010 4014 401c 4000 4004"},
 		/* Nothing is left out before an exception's address. */
-		{8, SYNC ON "f7 06 1d 30", "[error packet] [gap no-sync 1]"},
-		{8, SYNC ON "f7 06 1d 2d 02 95 04", "[error packet] [gap no-sync 4]"},
+		{8, SYNC ON "f7 06 1d 30", "[error packet] [gap no-sync 4]"},
+		{8, SYNC ON "f7 06 1d 2d 02 95 04", "[error packet] [gap no-sync 7]"},
 		{0, SYNC ON "f7 06 1d f7", "[on 4000] 4000 4004 [error packet] [gap no-sync 1]"},
 		/* Decoding that begins at a sync point: what was before is not its business. */
 		{8, SYNC_3 ON "f7 2d 03 f7 2d 02 2e 01",
@@ -342,7 +345,7 @@ static void commit_by_cycle_count(void **state)
 		{"f7 f7 11 2e 01", "[on 4000] 4000 4004"},
 		{"f7 f7 15 2d 01",
 		 "[on 4000] 4000 4004 4010 4014 [error packet] [gap no-sync 2]"},
-		{"f7 0e 02 10", "[error packet] [gap no-sync 3]"},
+		{"f7 0e 02 10", "[error packet] [gap no-sync 4]"},
 	};
 	size_t i;
 
@@ -614,7 +617,14 @@ static void bounds(void **state)
 	put(SYNC ON);
 	put_many(5000, "f7");
 	put(SYNC ON "f7 2d 01");
-	expect("[error unexpected] [gap no-sync 904] [on 4000] 4000 4004");
+	expect("[error unexpected] [gap no-sync 5000] [on 4000] 4000 4004");
+	/* Nor for as many atoms. */
+	begin();
+	s.source.idr[8] = UINT32_MAX;
+	put(SYNC ON);
+	put_many(5000, "d4");
+	put(SYNC ON "f7 2d 01");
+	expect("[error unexpected] [gap no-sync 5000] [on 4000] 4000 4004");
 }
 
 /* A number that does not end, and too many zeros for an A-sync. */
