@@ -260,7 +260,7 @@ static void share(struct hwt_stream *st)
 static void index_shared(struct hwt_session *s)
 {
 	struct hwt_stream *st;
-	size_t i, first;
+	size_t i, first, n;
 
 	for (i = 0; i < s->nstreams; i++)
 		if (s->streams[i]->sink)
@@ -272,7 +272,8 @@ static void index_shared(struct hwt_session *s)
 			continue;
 		st->sink_bytes = st->info.bytes;
 		st->sink_lost = st->info.lost;
-		count(st, st, &first, &st->nchunks);
+		count(st, st, &first, &n);
+		st->nchunks = n;
 	}
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* CoreSight recordings of CPUs that share a buffer: a stream each, by trace IDs. */
+/* CoreSight recordings of CPUs or threads that share a buffer: a stream each, by trace IDs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -12,6 +12,8 @@
 
 #define CPU_A	2	/* has the buffer */
 #define CPU_B	5
+#define TID_A	70	/* of threads */
+#define TID_B	71
 #define ID_A	0x10
 #define ID_B	0x11
 
@@ -109,9 +111,51 @@ static void cpus(void **state)
 	unlink(path);
 }
 
+/* Whose buffer it is may end before others that write to it, in the one piece there is. */
+static void owner_ends_first(void **state)
+{
+	static const struct perfdata_params p = {.backend = "coresight", .shared = true};
+	struct {
+		struct hwt_rec rec;
+		union {
+			struct hwt_rec_source source;
+			struct hwt_rec_thread thread;
+		} u;
+	} r = {.rec = {.size = sizeof(r), .pid = TID_A, .tid = TID_A, .cpu = -1}};
+	char path[] = "/tmp/hwt-session-shared-XXXXXX";
+	static const uint8_t frames[5 * CS_FRAME];
+	struct perfdata_writer *w;
+	struct hwt_session *s;
+
+	close(mkstemp(path));
+	assert_int_equal(perfdata_create(path, &p, &w), 0);
+	r.rec.type = HWT_REC_SOURCE;
+	r.u.source = (struct hwt_rec_source){TID_A, ID_A};
+	assert_int_equal(perfdata_write_record(w, &r.rec), 0);
+	r.rec.tid = TID_B;
+	r.u.source.source = ID_B;
+	assert_int_equal(perfdata_write_record(w, &r.rec), 0);
+	r.rec.type = HWT_REC_THREAD_EXIT;
+	r.rec.tid = TID_A;
+	r.rec.position = 3 * CS_FRAME;
+	r.u.thread = (struct hwt_rec_thread){.tid = TID_A};
+	assert_int_equal(perfdata_write_record(w, &r.rec), 0);
+	assert_int_equal(perfdata_write_trace(w, TID_A, TID_A, 0, frames, sizeof(frames), false,
+					      true), 0);
+	assert_int_equal(perfdata_close(w), 0);
+	s = open_session(path, 0);
+	assert_int_equal(hwt_session_nstreams(s), 2);
+	assert_int_equal(hwt_stream_info(hwt_session_stream(s, 0))->bytes, 3 * CS_FRAME);
+	assert_int_equal(hwt_stream_info(hwt_session_stream(s, 1))->bytes, 5 * CS_FRAME);
+	assert_int_equal(hwt_stream_counted(hwt_session_stream(s, 0)).bytes, 5 * CS_FRAME);
+	hwt_session_close(s);
+	unlink(path);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(cpus)};
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(cpus), cmocka_unit_test(owner_ends_first)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
