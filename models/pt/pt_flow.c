@@ -139,6 +139,18 @@ static bool arrive(struct pt_unit *u, uint64_t ip, enum arrival how)
 	return false;
 }
 
+static void take_interrupts(struct pt_unit *u)
+{
+	while (u->pmi && !u->in_irq) {
+		u->pmi = false;
+		pt_status_update(u);
+		u->in_irq = true;
+		if (u->host.interrupt)
+			u->host.interrupt(u->host.ctx);
+		u->in_irq = false;
+	}
+}
+
 /* The end of each event: a due PSB, then the interrupt; the CPU stands at u->ip. */
 static void event_end(struct pt_unit *u)
 {
@@ -148,14 +160,19 @@ static void event_end(struct pt_unit *u)
 		pt_psb(u);
 		pt_mode_update(u);
 	}
-	while (u->pmi && !u->in_irq) {
-		u->pmi = false;
-		pt_status_update(u);
-		u->in_irq = true;
-		if (u->host.interrupt)
-			u->host.interrupt(u->host.ctx);
-		u->in_irq = false;
-	}
+	take_interrupts(u);
+}
+
+/*
+ * The end of a run.  One that ends in no branch may have loaded CR3, which is told next:
+ * no PSB+ comes in between, for the PIP behind it were the next load's (33.4.2.7).
+ */
+static void run_end(struct pt_unit *u, const struct run *r)
+{
+	if (r->kind == RUN_SEQ)
+		take_interrupts(u);
+	else
+		event_end(u);
 }
 
 static void time_pass(struct pt_unit *u, uint32_t insns)
@@ -277,7 +294,7 @@ static __attribute__((noinline)) void run_slow(struct pt_unit *u, const struct r
 		pt_unit_async(u, u->ip, u->cpl, u->cr3, next);
 		return;
 	}
-	event_end(u);
+	run_end(u, r);
 }
 
 void pt_unit_run(struct pt_unit *u, const struct run *r, uint32_t ninsn, uint64_t next)
@@ -298,7 +315,7 @@ void pt_unit_run(struct pt_unit *u, const struct run *r, uint32_t ninsn, uint64_
 		branch_packet(u, r, next, true);
 	/* Also where no packet was due: a tick may have filled the region. */
 	if (u->pmi || (u->count >= u->psb_period && u->packet_en))
-		event_end(u);
+		run_end(u, r);
 }
 
 void pt_unit_branch(struct pt_unit *u, const struct run *r, uint64_t next)

@@ -492,6 +492,25 @@ static void psb_frequency(void **state)
 	}
 }
 
+/* What a block loads into CR3 at its end is told before a PSB+ that is due there. */
+static void psb_behind_the_load_of_cr3(void **state)
+{
+	struct bench *b = *state;
+	struct row row = {.name = "PSB behind PIP", .ctl = RTIT_CTL_OS | MTC0};
+	uint8_t expected[32];
+	size_t n, at;
+
+	start(b, &row);
+	/* MTCs fill it up. */
+	while (offset(b) < 2048)
+		straight(b, 1);
+	at = offset(b);
+	pt_unit_set_context(b->u, 3, CR3 + 0x1000, b->ip);
+	n = unhex("0243 004623010000 " PSB16, expected);
+	assert_memory_equal(b->mem + at, expected, n);
+	foreign(b->mem, offset(b), row.name);
+}
+
 static int setup(void **state)
 {
 	struct bench *b = calloc(1, sizeof(*b));
@@ -517,6 +536,7 @@ int main(void)
 		cmocka_unit_test(packets),
 		cmocka_unit_test(tnt_of_each_length),
 		cmocka_unit_test(psb_frequency),
+		cmocka_unit_test(psb_behind_the_load_of_cr3),
 	};
 
 	return cmocka_run_group_tests_name("pt_packets", tests, setup, teardown);
