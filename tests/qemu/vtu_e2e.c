@@ -18,6 +18,7 @@
 
 #include "../../hw/pt.h"
 #include "decode.h"
+#include "preload.h"
 
 struct expect {
 	int status;		/* as wait(2) gives it; -1: any */
@@ -220,6 +221,8 @@ static void compare_with_emulator(const struct owner *w)
 		argv[n++] = "-L";
 		argv[n++] = w->window->sysroot;
 	}
+	argv[n++] = "-U";
+	argv[n++] = "LD_PRELOAD";
 	argv[n++] = "-cpu";
 	argv[n++] = "max";
 	argv[n++] = "-singlestep";
@@ -232,6 +235,8 @@ static void compare_with_emulator(const struct owner *w)
 	argv[n] = NULL;
 	pid = fork();
 	if (!pid) {
+		/* With a library more, its addresses would be others. */
+		preload_into_emulator();
 		execv(argv[0], argv);
 		_exit(127);
 	}

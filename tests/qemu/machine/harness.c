@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "harness.h"
+#include "../preload.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -210,6 +211,7 @@ static int start(const char *dir, const struct machine_start *s)
 	pid = fork();
 	if (!pid) {
 		alarm(SECONDS);
+		preload_into_emulator();
 		execv(args[0], args);
 		_exit(127);
 	}
