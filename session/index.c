@@ -46,14 +46,17 @@ struct hwt_stream *index_add_stream(struct hwt_session *s, uint32_t pid, uint32_
 	return st;
 }
 
+static const struct hwt_code_switch *last_switch(const struct hwt_stream *st)
+{
+	return st->nswitches ? &st->switches[st->last_switch].is : NULL;
+}
+
 int index_add_switch(struct hwt_stream *st, uint64_t position, struct image_space *space,
 		     struct image_moment at)
 {
-	struct hwt_code_switch *sw, *last;
-	size_t i;
+	const struct hwt_code_switch *last = last_switch(st);
 	int ret;
 
-	last = st->nswitches ? &st->switches[st->nswitches - 1] : NULL;
 	/* Generations do not go back while the program is the same. */
 	if (last && last->space == space && !image_moment_before(&last->at, &at))
 		return 0;
@@ -61,13 +64,38 @@ int index_add_switch(struct hwt_stream *st, uint64_t position, struct image_spac
 			   sizeof(*st->switches));
 	if (ret)
 		return ret;
-	for (i = st->nswitches; i > 0 && st->switches[i - 1].position > position; i--)
-		;
-	sw = &st->switches[i];
-	memmove(sw + 1, sw, (st->nswitches - i) * sizeof(*sw));
-	*sw = (struct hwt_code_switch){position, space, at};
+	if (!last || last->position <= position)
+		st->last_switch = st->nswitches;
+	st->switches[st->nswitches] =
+		(struct stream_switch){{position, space, at}, st->nswitches};
 	st->nswitches++;
 	return 0;
+}
+
+static int by_switch(const void *pa, const void *pb)
+{
+	const struct stream_switch *a = pa, *b = pb;
+
+	if (a->is.position != b->is.position)
+		return a->is.position < b->is.position ? -1 : 1;
+	return a->order < b->order ? -1 : a->order > b->order;
+}
+
+static int by_cpu_time(const void *pa, const void *pb)
+{
+	const struct cpu_switch *a = pa, *b = pb;
+
+	if (a->time != b->time)
+		return a->time < b->time ? -1 : 1;
+	return a->order < b->order ? -1 : a->order > b->order;
+}
+
+static void sort_switches(struct hwt_stream *st)
+{
+	if (st->nswitches)
+		qsort(st->switches, st->nswitches, sizeof(*st->switches), by_switch);
+	if (st->ncpus)
+		qsort(st->cpus, st->ncpus, sizeof(*st->cpus), by_cpu_time);
 }
 
 int index_add_chunk(struct hwt_stream *st, const struct stream_chunk *chunk)
@@ -92,6 +120,7 @@ static struct hwt_stream *queue_stream(struct hwt_session *s,
 	/* perf says the CPU of CoreSight's records also where it traces by thread. */
 	bool per_cpu = perfdata_info(s->file)->per_cpu && ev->cpu != UINT32_MAX;
 	struct hwt_stream *st = idmap_get(&s->queues, ev->auxtrace.idx), *old;
+	const struct hwt_code_switch *last;
 
 	if (st)
 		return st;
@@ -109,9 +138,8 @@ static struct hwt_stream *queue_stream(struct hwt_session *s,
 			return NULL;
 		if (old)
 			memcpy(st->name, old->name, sizeof(st->name));
-		if (old && old->nswitches &&
-		    index_add_switch(st, 0, old->switches[old->nswitches - 1].space,
-				     old->switches[old->nswitches - 1].at))
+		last = old ? last_switch(old) : NULL;
+		if (last && index_add_switch(st, 0, last->space, last->at))
 			return NULL;
 	}
 	st->has_idx = true;
@@ -249,6 +277,7 @@ static int finish_index(struct hwt_session *s)
 	for (i = 0; i < s->nstreams; i++) {
 		struct hwt_stream *st = s->streams[i];
 
+		sort_switches(st);
 		if (st->nchunks)
 			sum_up(st);
 		if (!s->info.ours && st->info.cpu < 0)

@@ -101,8 +101,6 @@ static int on_cpu(struct hwt_session *s, const struct perfdata_event *ev)
 {
 	struct hwt_stream *st;
 	struct session_process *p;
-	struct cpu_switch *sw;
-	size_t i;
 	int ret;
 
 	if (!perfdata_info(s->file)->per_cpu || ev->cpu == NO_ID || ev->pid == NO_ID)
@@ -117,11 +115,7 @@ static int on_cpu(struct hwt_session *s, const struct perfdata_event *ev)
 			   sizeof(*st->cpus));
 	if (ret)
 		return ret;
-	for (i = st->ncpus; i > 0 && st->cpus[i - 1].time > moment_of(s, ev).time; i--)
-		;
-	sw = &st->cpus[i];
-	memmove(sw + 1, sw, (st->ncpus - i) * sizeof(*sw));
-	*sw = (struct cpu_switch){moment_of(s, ev).time, p};
+	st->cpus[st->ncpus] = (struct cpu_switch){moment_of(s, ev).time, st->ncpus, p};
 	st->ncpus++;
 	return 0;
 }

@@ -48,7 +48,14 @@ struct session_thread {
 /* From `time` on, a CPU runs that process (CPU recordings of perf's). */
 struct cpu_switch {
 	uint64_t	time;		/* ticks */
+	size_t		order;		/* in the file: of equal times the later one holds */
 	struct session_process *process;
+};
+
+/* From a position on, a thread has that code. */
+struct stream_switch {
+	struct hwt_code_switch is;
+	size_t		order;		/* as above */
 };
 
 struct stream_chunk {
@@ -83,8 +90,9 @@ struct hwt_stream {
 	struct stream_chunk *chunks;
 	size_t		nchunks, chunks_room;
 	bool		lent;		/* chunks: another stream's, which outlives it */
-	struct hwt_code_switch *switches;
+	struct stream_switch *switches;	/* as the file has them; sorted at its end */
 	size_t		nswitches, switches_room;
+	size_t		last_switch;	/* while they are read: the one of the highest position */
 	struct cpu_switch *cpus;	/* per_cpu, foreign */
 	size_t		ncpus, cpus_room;
 	uint64_t	aux_truncated, full_stops;

@@ -181,13 +181,14 @@ static void own_switches(struct hwt_stream *st, struct image_space **space,
 			 struct image_moment *at, uint64_t *limit)
 {
 	while (st->next_switch < st->nswitches &&
-	       st->switches[st->next_switch].position <= st->position) {
-		*space = st->switches[st->next_switch].space;
-		*at = st->switches[st->next_switch].at;
+	       st->switches[st->next_switch].is.position <= st->position) {
+		*space = st->switches[st->next_switch].is.space;
+		*at = st->switches[st->next_switch].is.at;
 		st->next_switch++;
 	}
-	*limit = st->next_switch < st->nswitches ? st->switches[st->next_switch].position
-						 : UINT64_MAX;
+	*limit = st->next_switch < st->nswitches
+			 ? st->switches[st->next_switch].is.position
+			 : UINT64_MAX;
 }
 
 /*
@@ -433,6 +434,6 @@ int hwt_stream_code_switch(const struct hwt_stream *st, size_t index,
 	}
 	if (index >= st->nswitches)
 		return 0;
-	*out = st->switches[index];
+	*out = st->switches[index].is;
 	return 1;
 }

@@ -299,6 +299,59 @@ static void ordered_by_time(void **state)
 	world_end(&w);
 }
 
+static void switch_at(struct world *w, const struct world_thread *t, uint64_t position,
+		      uint32_t generation)
+{
+	struct {
+		struct hwt_rec rec;
+		struct hwt_rec_generation g;
+	} r = {.rec = {.size = sizeof(r),
+		       .type = HWT_REC_GENERATION,
+		       .pid = t->pid,
+		       .tid = t->tid,
+		       .cpu = -1,
+		       .generation = generation,
+		       .position = position}};
+
+	assert_int_equal(perfdata_write_record(w->writer, &r.rec), 0);
+}
+
+/* Records whose positions go back take their place, those of one position in order. */
+static void switches_by_position(void **state)
+{
+	static const uint64_t expected[][2] = {{50, 12}, {60, 13}, {100, 11}, {100, 14}};
+	struct hwt_code_switch sw = {};
+	struct world_thread t;
+	struct hwt_session *s;
+	struct hwt_stream *st;
+	struct world w;
+	size_t i, n = 0;
+
+	world_begin(&w, false);
+	begin_main(&w, &t);
+	switch_at(&w, &t, 100, 11);
+	switch_at(&w, &t, 50, 12);
+	switch_at(&w, &t, 60, 13);
+	switch_at(&w, &t, 100, 14);
+	world_finish(&t);
+	world_drain(&w, &t, false);
+	world_close(&w);
+	s = open_session(w.path, 0);
+	st = stream_of(s, 100);
+	for (i = 0; hwt_stream_code_switch(st, i, &sw) == 1; i++) {
+		if (sw.position < 50)
+			continue;
+		assert_true(n < 4);
+		assert_int_equal(sw.position, expected[n][0]);
+		assert_int_equal(sw.at.generation, expected[n][1]);
+		n++;
+	}
+	assert_int_equal(n, 4);
+	hwt_session_close(s);
+	world_thread_end(&t);
+	world_end(&w);
+}
+
 /* New code between two TSC packets, where nothing was before. */
 static void ahead_of_time(void **state)
 {
@@ -507,6 +560,7 @@ int main(void)
 		cmocka_unit_test(fork_and_exec),
 		cmocka_unit_test(lost_bytes),
 		cmocka_unit_test(ordered_by_time),
+		cmocka_unit_test(switches_by_position),
 		cmocka_unit_test(ahead_of_time),
 		cmocka_unit_test(raw_stream),
 		cmocka_unit_test(chunks_for_dump),
