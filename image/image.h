@@ -49,7 +49,10 @@ struct image_map {
 };
 
 struct image_space *image_space_new(struct image_store *store);
-/* A copy of what `parent` is at `at`, for a fork. */
+/*
+ * A copy of what `parent` is at `at`, for a fork.  NULL: no memory, or the forks of the
+ * store have copied as many changes as all of them may (a bound on hostile files).
+ */
 struct image_space *image_space_fork(struct image_space *parent, struct image_moment at);
 void image_space_free(struct image_space *s);
 void image_space_on_problem(struct image_space *s, image_problem_fn fn, void *ctx);

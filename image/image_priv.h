@@ -82,12 +82,19 @@ struct image_string {
 
 #define IMAGE_STRING_BUCKETS 1024u
 
+/*
+ * A file of n mappings and n forks asks for n * n entries.  A kernel's build, of a
+ * hundred thousand forks, needs some six million.
+ */
+#define IMAGE_INHERIT_MAX    ((size_t)1 << 25)
+
 struct image_store {
 	pthread_mutex_t lock;
 	char *sysroot;
 	struct image_file *files;
 	uint32_t nfiles;
 	uint32_t nmaps; /* perf maps read, for symbol ids */
+	size_t inherit_room; /* entries that forks may still copy */
 	struct image_string *strings[IMAGE_STRING_BUCKETS];
 	struct image_perf_map *perf_maps;
 	struct image_kallsyms *kallsyms; /* NULL: none added */

@@ -147,20 +147,19 @@ static bool range_ok(uint64_t addr, uint64_t len)
 struct image_space *image_space_fork(struct image_space *parent, struct image_moment at)
 {
 	struct image_space *s = image_space_new(parent->store);
-	size_t first = 0, n = space_upto(parent, &at), i;
+	size_t n = space_upto(parent, &at), first = n, i;
 
 	if (!s)
 		return NULL;
 	s->problem = parent->problem;
 	s->problem_ctx = parent->problem_ctx;
-	for (i = 0; i < n; i++) {
-		if (parent->log[i].change->kind == CHANGE_CLEAR)
-			first = i + 1;
-	}
-	if (reserve(s, n - first)) {
+	while (first && parent->log[first - 1].change->kind != CHANGE_CLEAR)
+		first--;
+	if (n - first > s->store->inherit_room || reserve(s, n - first)) {
 		image_space_free(s);
 		return NULL;
 	}
+	s->store->inherit_room -= n - first;
 	/* They hold from the child's beginning, whatever it counts from. */
 	for (i = first; i < n; i++) {
 		s->log[s->nlog] = parent->log[i];

@@ -25,6 +25,7 @@ struct image_store *image_store_new(const char *sysroot)
 			return NULL;
 		}
 	}
+	st->inherit_room = IMAGE_INHERIT_MAX;
 	pthread_mutex_init(&st->lock, NULL);
 	elf_version(EV_CURRENT);
 	return st;

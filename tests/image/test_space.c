@@ -9,7 +9,7 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 #include <cmocka.h>
-#include "image/image.h"
+#include "image/image_priv.h"
 
 static char file_a[64], file_b[64];
 
@@ -229,6 +229,35 @@ static void forked(void **st)
 	image_store_free(store);
 }
 
+/* Forks of a hostile file get a bound's worth of memory, no more. */
+static void forked_too_often(void **st)
+{
+	struct image_store *store = image_store_new(NULL);
+	struct image_space *s = image_space_new(store), *child;
+	int i;
+
+	store->inherit_room = 25;
+	for (i = 1; i <= 10; i++)
+		map(s, (uint64_t)i, 0x1000, 0x1000, 0, file_a);
+	for (i = 0; i < 2; i++) {
+		child = image_space_fork(s, gen(10));
+		assert_non_null(child);
+		image_space_free(child);
+	}
+	assert_null(image_space_fork(s, gen(10)));
+	/* What an exec has cleared is not asked for. */
+	assert_int_equal(image_space_clear(s, gen(11)), 0);
+	for (i = 12; i < 17; i++)
+		map(s, (uint64_t)i, 0x1000, 0x1000, 0, file_a);
+	child = image_space_fork(s, gen(20));
+	assert_non_null(child);
+	assert_int_equal(child->nlog, 5);
+	assert_null(image_space_fork(child, gen(20)));
+	image_space_free(child);
+	image_space_free(s);
+	image_store_free(store);
+}
+
 struct noted {
 	uint64_t addr[8], len[8];
 	int n;
@@ -433,7 +462,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(alternate), cmocka_unit_test(split),
 		cmocka_unit_test(captured),  cmocka_unit_test(many_captures),
-		cmocka_unit_test(forked),    cmocka_unit_test(changes),
+		cmocka_unit_test(forked),    cmocka_unit_test(forked_too_often),
+		cmocka_unit_test(changes),
 		cmocka_unit_test(moments),   cmocka_unit_test(bad_ranges),
 		cmocka_unit_test(long_path), cmocka_unit_test(perf_map),
 		cmocka_unit_test(vdso),
