@@ -17,84 +17,131 @@
 
 static char dir[] = "/tmp/hwt-perf-XXXXXX";
 
-static int record(const char *options, const char *name)
+#define ONE_CPU	 "/bin/ls -R /usr/include"
+/* Maps on two CPUs and ends on the one whose records come first in the file. */
+#define TWO_CPUS "taskset -c 1 sh -c 'taskset -p -c 0 $$; ls; true'"
+
+struct mapping {
+	uint64_t time, addr, len, file_offset;
+	uint32_t pid, tid;
+	size_t build_id_size;
+	char path[256];
+};
+
+static int record(const char *options, const char *name, const char *program)
 {
 	char command[512];
 
-	snprintf(
-		command, sizeof(command),
-		"cd %s && perf record -q -e cpu-clock:u %s -o %s /bin/ls -R /usr/include "
-		">/dev/null 2>&1",
-		dir, options, name);
+	snprintf(command, sizeof(command),
+		 "cd %s && perf record -q -e cpu-clock:u %s -o %s %s >/dev/null 2>&1",
+		 dir, options, name, program);
 	return system(command);
 }
 
-/* Each line of perf script's that tells of a mapping, against the next of ours. */
-static void compare(const char *options, bool build_ids)
+static int by_time(const void *pa, const void *pb)
 {
-	unsigned int pid, tid, sec, usec, n = 0;
-	char command[256], path[64], line[1024], *at;
-	const struct perfdata_info *info;
-	struct perfdata_event ev;
-	struct perfdata *p;
-	uint64_t addr, len;
-	FILE *out;
+	const struct mapping *a = pa, *b = pb;
 
-	assert_int_equal(record(options, "x.data"), 0);
-	snprintf(path, sizeof(path), "%s/x.data", dir);
-	snprintf(command, sizeof(command),
-		 "perf script --ns --show-mmap-events -i %s 2>/dev/null", path);
-	p = must_open(path);
-	info = perfdata_info(p);
+	if (a->time != b->time)
+		return a->time < b->time ? -1 : 1;
+	return a->file_offset < b->file_offset ? -1 : 1;
+}
+
+/* All that the reader has, in the order of perf script: a file is by CPU. */
+static size_t read_ours(const char *path, struct mapping *m, size_t room)
+{
+	struct perfdata *p = must_open(path);
+	const struct perfdata_info *info = perfdata_info(p);
+	struct perfdata_event ev;
+	size_t n = 0;
+
 	assert_true(info->complete && !info->ours && !info->backend);
 	assert_non_null(strstr(info->cmdline, "record -q -e cpu-clock:u"));
 	assert_non_null(info->cpuid);
+	while (next_event(p, &ev)) {
+		if (ev.type != PERFDATA_MMAP || ev.mmap.kernel)
+			continue;
+		assert_true(ev.has_time);
+		assert_true(n < room);
+		m[n] = (struct mapping){
+			ev.time, ev.mmap.addr, ev.mmap.len,	      ev.file_offset,
+			ev.pid,	 ev.tid,       ev.mmap.build_id_size, ""};
+		snprintf(m[n++].path, sizeof(m->path), "%s", ev.mmap.path);
+	}
+	perfdata_close_reader(p);
+	qsort(m, n, sizeof(*m), by_time);
+	return n;
+}
+
+static void compare_line(char *line, const char *at, const struct mapping *m)
+{
+	unsigned int pid, tid, sec, nsec;
+	uint64_t addr, len;
+	char *time;
+
+	at = strchr(at, ' ');
+	assert_int_equal(sscanf(at, " %u/%u: [0x%" SCNx64 "(0x%" SCNx64 ")", &pid, &tid,
+				&addr, &len),
+			 4);
+	assert_int_equal(m->pid, pid);
+	assert_int_equal(m->tid, tid);
+	assert_true(m->addr == addr && m->len == len);
+	assert_non_null(strstr(at, m->path));
+	time = strchr(line, '.');
+	while (time > line && time[-1] != ' ')
+		time--;
+	assert_int_equal(sscanf(time, "%u.%u:", &sec, &nsec), 2);
+	assert_true(m->time == sec * 1000000000ull + nsec);
+}
+
+/* Each line of perf script's that tells of a mapping, against the next of ours. */
+static void compare(const char *options, const char *program, bool build_ids)
+{
+	char command[256], path[64], line[1024], *at;
+	struct mapping m[64];
+	size_t n = 0, ours;
+	FILE *out;
+
+	assert_int_equal(record(options, "x.data", program), 0);
+	snprintf(path, sizeof(path), "%s/x.data", dir);
+	ours = read_ours(path, m, 64);
+	snprintf(command, sizeof(command),
+		 "perf script --ns --show-mmap-events -i %s 2>/dev/null", path);
 	out = popen(command, "r");
 	assert_non_null(out);
 	while (fgets(line, sizeof(line), out)) {
 		at = strstr(line, "PERF_RECORD_MMAP");
 		if (!at || strstr(line, "-1/0")) /* the kernel's */
 			continue;
-		do
-			assert_int_equal(next_event(p, &ev), 1);
-		while (ev.type != PERFDATA_MMAP || ev.mmap.kernel);
-		at = strchr(at, ' ');
-		assert_int_equal(sscanf(at, " %u/%u: [0x%" SCNx64 "(0x%" SCNx64 ")", &pid,
-					&tid, &addr, &len),
-				 4);
-		assert_int_equal(ev.pid, pid);
-		assert_int_equal(ev.tid, tid);
-		assert_true(ev.mmap.addr == addr && ev.mmap.len == len);
-		assert_non_null(strstr(at, ev.mmap.path));
-		at = strchr(line, '.');
-		while (at > line && at[-1] != ' ')
-			at--;
-		assert_int_equal(sscanf(at, "%u.%u:", &sec, &usec), 2);
-		assert_true(ev.has_time);
-		assert_true(ev.time == sec * 1000000000ull + usec);
-		if (build_ids && ev.mmap.path[0] == '/')
-			assert_int_equal(ev.mmap.build_id_size, 20);
+		assert_true(n < ours);
+		compare_line(line, at, &m[n]);
+		if (build_ids && m[n].path[0] == '/')
+			assert_int_equal(m[n].build_id_size, 20);
 		n++;
 	}
-	pclose(out);
+	assert_int_equal(pclose(out), 0);
+	assert_int_equal(n, ours);
 	assert_true(n >= 3); /* the program, its loader, libc */
-	do
-		assert_true(next_event(p, &ev) == 0 || ev.type != PERFDATA_MMAP);
-	while (ev.file_offset && ev.type != PERFDATA_EXIT);
-	perfdata_close_reader(p);
 }
 
 static void test_plain(void **state)
 {
-	compare("", false);
-	compare("-c 100000 -e dummy", false);
+	compare("", ONE_CPU, false);
+	compare("-c 100000 -e dummy", ONE_CPU, false);
+}
+
+static void test_two_cpus(void **state)
+{
+	if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
+		skip();
+	compare("", TWO_CPUS, false);
 }
 
 static void test_compressed(void **state)
 {
 #ifdef HAVE_ZSTD
-	compare("-z", false);
-	compare("-z=22 -F 5000", false);
+	compare("-z", ONE_CPU, false);
+	compare("-z=22 -F 5000", ONE_CPU, false);
 #else
 	skip();
 #endif
@@ -102,7 +149,7 @@ static void test_compressed(void **state)
 
 static void test_build_ids(void **state)
 {
-	compare("--buildid-mmap", true);
+	compare("--buildid-mmap", ONE_CPU, true);
 }
 
 static void expect_kind(const char *name, enum perfdata_kind expected)
@@ -118,9 +165,9 @@ static void expect_kind(const char *name, enum perfdata_kind expected)
 
 static void test_other_kinds(void **state)
 {
-	assert_int_equal(record("--threads", "many.data"), 0);
+	assert_int_equal(record("--threads", "many.data", ONE_CPU), 0);
 	expect_kind("many.data", PERFDATA_DIRECTORY);
-	assert_int_equal(record("", "- /bin/true 2>/dev/null | cat > pipe.data; true"),
+	assert_int_equal(record("", "-", "/bin/true 2>/dev/null | cat > pipe.data; true"),
 			 0);
 	expect_kind("pipe.data", PERFDATA_PIPE);
 }
@@ -136,15 +183,14 @@ static int remove_dir(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_plain),
-		cmocka_unit_test(test_compressed),
-		cmocka_unit_test(test_build_ids),
+		cmocka_unit_test(test_plain),	    cmocka_unit_test(test_two_cpus),
+		cmocka_unit_test(test_compressed),  cmocka_unit_test(test_build_ids),
 		cmocka_unit_test(test_other_kinds),
 	};
 
 	if (!mkdtemp(dir))
 		return 1;
-	if (record("", "try.data")) {
+	if (record("", "try.data", ONE_CPU)) {
 		printf("skipped: perf record does not work here (package linux-perf)\n");
 		remove_dir(NULL);
 		return 77;
