@@ -64,6 +64,7 @@ int index_add_switch(struct hwt_stream *st, uint64_t position, struct image_spac
 			   sizeof(*st->switches));
 	if (ret)
 		return ret;
+	last = last_switch(st);
 	if (!last || last->position <= position)
 		st->last_switch = st->nswitches;
 	st->switches[st->nswitches] =
