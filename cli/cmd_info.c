@@ -116,16 +116,16 @@ static void file_text(struct informing *f, const struct hwt_session_info *info)
 		out_printf(o, "a bare stream of %s\n\n", info->backend ? info->backend : "?");
 		return;
 	}
-	settings_line(o, "command", info->cmdline);
-	settings_line(o, "written by", info->writer);
-	settings_line(o, "host", info->host);
-	settings_line(o, "machine", info->arch);
-	settings_line(o, "system", info->os_release);
-	settings_line(o, "cpu", info->cpuid);
-	settings_line(o, "backend", info->backend);
+	info_line(o, "command", info->cmdline);
+	info_line(o, "written by", info->writer);
+	info_line(o, "host", info->host);
+	info_line(o, "machine", info->arch);
+	info_line(o, "system", info->os_release);
+	info_line(o, "cpu", info->cpuid);
+	info_line(o, "backend", info->backend);
 	settings_text(o, info);
-	settings_line(o, "size", text_size(size, sizeof(size), info->file_size));
-	settings_line(o, "closed", info->complete ? "in good order" : "no: the writer was interrupted");
+	info_line(o, "size", text_size(size, sizeof(size), info->file_size));
+	info_line(o, "closed", info->complete ? "in good order" : "no: the writer was interrupted");
 	if (info->lost_records)
 		out_printf(o, "%-12s%" PRIu64 " records\n", "lost", info->lost_records);
 	if (info->truncated_at)

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-void settings_line(struct out *o, const char *what, const char *text)
+void info_line(struct out *o, const char *what, const char *text)
 {
 	if (!text)
 		return;
@@ -45,7 +45,7 @@ static void spe_text(struct out *o, const struct hwt_session_info *info)
 		out_printf(o, "%-12stypes%s%s%s\n", "filter", fcr & ARM_SPE_FCR_LD ? " load" : "",
 			   fcr & ARM_SPE_FCR_ST ? " store" : "", fcr & ARM_SPE_FCR_B ? " branch" : "");
 	if (info->modelled)
-		settings_line(o, "figures", RESULT_MODELLED);
+		info_line(o, "figures", RESULT_MODELLED);
 }
 
 static void spe_json(struct json *j, const struct hwt_session_info *info)
@@ -106,7 +106,7 @@ static void pt_text(struct out *o, const struct hwt_session_info *info)
 	n = bits_text(text, sizeof(text), row, sizeof(row) / sizeof(row[0]), ctl);
 	snprintf(text + n, sizeof(text) - n, "PSB every %" PRIu64 "K",
 		 UINT64_C(2) << field(ctl, PT_CTL_PSBFREQ_SHIFT));
-	settings_line(o, "unit", text);
+	info_line(o, "unit", text);
 }
 
 static void pt_json(struct json *j, const struct hwt_session_info *info)
@@ -137,7 +137,7 @@ static void coresight_text(struct out *o, const struct hwt_session_info *info)
 			     info->trcconfigr);
 
 	text[n - 2] = '\0';
-	settings_line(o, "unit", text);
+	info_line(o, "unit", text);
 }
 
 static void coresight_json(struct json *j, const struct hwt_session_info *info)

@@ -8,7 +8,7 @@
 #include "session/session.h"
 
 /* A line of `hwt info`: what, in a column, and the text; none where text is NULL. */
-void settings_line(struct out *o, const char *what, const char *text);
+void info_line(struct out *o, const char *what, const char *text);
 /* Nothing where the technology is not known. */
 void settings_text(struct out *o, const struct hwt_session_info *info);
 void settings_json(struct json *j, const struct hwt_session_info *info);

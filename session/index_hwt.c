@@ -62,10 +62,11 @@ static struct hwt_stream *unlink_thread(struct hwt_stream **list)
 	return st;
 }
 
-static struct hwt_stream *add_thread(struct hwt_session *s, uint32_t pid, uint32_t tid)
+/* p: NULL where there was no memory for it. */
+static struct hwt_stream *add_thread(struct hwt_session *s, struct session_process *p,
+				     uint32_t tid)
 {
-	struct session_process *p = index_process(s, pid);
-	struct hwt_stream *st = p ? index_add_stream(s, pid, tid, -1) : NULL;
+	struct hwt_stream *st = p ? index_add_stream(s, p->pid, tid, -1) : NULL;
 
 	if (st)
 		link_thread(&p->threads, st);
@@ -76,7 +77,7 @@ static struct hwt_stream *thread_of(struct hwt_session *s, uint32_t pid, uint32_
 {
 	struct hwt_stream *st = idmap_get(&s->tids, tid);
 
-	return st ? st : add_thread(s, pid, tid);
+	return st ? st : add_thread(s, index_process(s, pid), tid);
 }
 
 static struct hwt_stream *cpu_of(struct hwt_session *s, int32_t cpu)
@@ -186,13 +187,14 @@ static int on_exec(struct hwt_session *s, const struct hwt_rec *rec)
 static int new_thread(struct hwt_session *s, uint32_t pid, uint32_t tid,
 		      struct image_space *space, struct image_moment at, const char *name)
 {
-	struct hwt_stream *st = add_thread(s, pid, tid);
+	struct session_process *p = index_process(s, pid);
+	struct hwt_stream *st = add_thread(s, p, tid);
 
 	if (!st)
 		return -ENOMEM;
 	if (name)
 		memcpy(st->name, name, sizeof(st->name));
-	st->process = index_process(s, pid);
+	st->process = p;
 	return index_add_switch(st, 0, space, at);
 }
 
