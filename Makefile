@@ -45,12 +45,12 @@ dkms-install:
 asan:
 	@[ -d build-asan ] || meson setup -Db_sanitize=address,undefined -Db_lundef=false build-asan
 	@ninja -C build-asan
-	@tools/check -C build-asan unit e2e
+	@tools/check -C build-asan -t 5 unit e2e
 
 tsan:
 	@[ -d build-tsan ] || meson setup -Db_sanitize=thread -Db_lundef=false build-tsan
 	@ninja -C build-tsan
-	@tools/check -C build-tsan unit
+	@tools/check -C build-tsan -t 5 unit
 
 bench: all
 	@meson test -C $(BUILD) --no-rebuild --benchmark --verbose
