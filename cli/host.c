@@ -56,7 +56,7 @@ static void on_signal(int sig, siginfo_t *info, void *context)
 	if (target_pid > 0 && info->si_code <= 0 && kill(target_pid, sig) == 0)
 		;
 	else
-		signals_after_end = 1;
+		__atomic_store_n(&signals_after_end, 1, __ATOMIC_RELAXED);
 	errno = saved;
 }
 

@@ -108,7 +108,8 @@ bool target_context_open(const struct recorder *r)
 
 bool target_finished(const struct recorder *r)
 {
-	bool stop = r->opt->stop && *r->opt->stop;
+	/* Set by whichever thread took the signal. */
+	bool stop = r->opt->stop && __atomic_load_n(r->opt->stop, __ATOMIC_RELAXED);
 
 	/* What was attached to lives on without its trace. */
 	if (!r->opt->path && stop)

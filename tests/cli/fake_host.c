@@ -288,7 +288,7 @@ static void step_stop(struct hwt_host *h, struct fcontext *ctx, const struct fak
 {
 	uint64_t one = 1;
 
-	*h->opt.stop = 1;
+	__atomic_store_n(h->opt.stop, 1, __ATOMIC_RELAXED);
 	if (write(ctx->event_fd, &one, sizeof(one)) < 0)
 		abort();
 }
