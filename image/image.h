@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <time.h>
 
 /* A moment: generations order changes in our recordings, time elsewhere. */
 struct image_moment {
@@ -27,11 +28,16 @@ struct image_store;
 /* sysroot: prefix put before paths (NULL: none), as hwt -R. */
 struct image_store *image_store_new(const char *sysroot);
 void image_store_free(struct image_store *store);
+/*
+ * When the recording was written, as its file says: what has no build-id and was
+ * written later is IMAGE_CHANGED.
+ */
+void image_store_set_written(struct image_store *store, struct timespec written);
 
 /* Why a mapping's code may not be trusted or found; each is said once. */
 enum image_problem {
 	IMAGE_OK, IMAGE_MISSING, IMAGE_NOT_ELF, IMAGE_BUILD_ID_DIFFERS,
-	IMAGE_CHANGED,		/* no build-id, but size, inode or mtime differ */
+	IMAGE_CHANGED,		/* no build-id; another inode, or written since */
 	IMAGE_UNREADABLE, IMAGE_PROBLEM_MAX
 };
 typedef void (*image_problem_fn)(void *ctx, const char *path,

@@ -54,6 +54,7 @@ struct image_file {
 	int fd;
 	int err; /* of open: -errno */
 	uint64_t size, ino;
+	struct timespec mtime;
 	uint32_t dev_major, dev_minor;
 	Elf *elf; /* NULL: not an ELF */
 	int machine, bits, elf_type;
@@ -94,6 +95,7 @@ struct image_store {
 	struct image_file *files;
 	uint32_t nfiles;
 	uint32_t nmaps; /* perf maps read, for symbol ids */
+	struct timespec written; /* the recording; 0: not known */
 	size_t inherit_room; /* entries that forks may still copy */
 	struct image_string *strings[IMAGE_STRING_BUCKETS];
 	struct image_perf_map *perf_maps;

@@ -21,7 +21,7 @@ static const char *const problem_texts[IMAGE_PROBLEM_MAX] = {
 	[IMAGE_NOT_ELF] = "not the ELF file that was recorded",
 	[IMAGE_BUILD_ID_DIFFERS] = "another build than was recorded (build-id differs)",
 	[IMAGE_CHANGED] =
-		"may have changed since it was recorded (no build-id; another inode)",
+		"may have changed since it was recorded (no build-id; another inode, or written since)",
 	[IMAGE_UNREADABLE] = "cannot be read",
 };
 
@@ -269,6 +269,13 @@ static bool same_build_id(const struct image_change *c, const struct image_file 
 	return true;
 }
 
+static bool later(const struct timespec *a, const struct timespec *b)
+{
+	if (a->tv_sec != b->tv_sec)
+		return a->tv_sec > b->tv_sec;
+	return a->tv_nsec > b->tv_nsec;
+}
+
 static enum image_problem check(const struct image_store *st,
 				const struct image_change *c, const struct image_file *f)
 {
@@ -281,6 +288,9 @@ static enum image_problem check(const struct image_store *st,
 		return same_build_id(c, f) ? IMAGE_OK : IMAGE_BUILD_ID_DIFFERS;
 	/* Another root has other inodes; device numbers change with every boot. */
 	if (c->ino && !st->sysroot && c->ino != f->ino)
+		return IMAGE_CHANGED;
+	/* An inode comes again: of the next file that is made, or written in place. */
+	if (st->written.tv_sec && later(&f->mtime, &st->written))
 		return IMAGE_CHANGED;
 	return IMAGE_OK;
 }

@@ -31,6 +31,11 @@ struct image_store *image_store_new(const char *sysroot)
 	return st;
 }
 
+void image_store_set_written(struct image_store *st, struct timespec written)
+{
+	st->written = written;
+}
+
 void image_store_free(struct image_store *st)
 {
 	struct image_string *s, *next;
@@ -171,6 +176,7 @@ struct image_file *file_open(struct image_store *st, const char *path)
 	}
 	f->size = (uint64_t)sb.st_size;
 	f->ino = sb.st_ino;
+	f->mtime = sb.st_mtim;
 	f->dev_major = major(sb.st_dev);
 	f->dev_minor = minor(sb.st_dev);
 	elf_file_load(f);

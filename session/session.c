@@ -95,7 +95,7 @@ static bool perf_map_is_ours(const struct hwt_session *s, uint32_t pid)
 	struct stat sb;
 
 	snprintf(path, sizeof(path), "/tmp/perf-%u.map", pid);
-	return pid && !stat(path, &sb) && sb.st_mtime <= s->written + PERF_MAP_SLACK;
+	return pid && !stat(path, &sb) && sb.st_mtime <= s->written.tv_sec + PERF_MAP_SLACK;
 }
 
 struct image_space *session_add_space(struct hwt_session *s, struct image_space *space,
@@ -229,7 +229,8 @@ static int recording_open(struct hwt_session *s, const struct hwt_session_option
 	if (ret)
 		return open_error(o->path, ret, kind, error);
 	if (!stat(o->path, &sb)) {
-		s->written = sb.st_mtime;
+		s->written = sb.st_mtim;
+		image_store_set_written(s->store, sb.st_mtim);
 		s->info.file_size = (uint64_t)sb.st_size;
 	}
 	take_info(s);

@@ -162,7 +162,7 @@ struct hwt_session {
 	struct hwt_stream **streams;
 	size_t		nstreams, streams_room;
 	uint64_t	first_time;	/* ticks; UINT64_MAX: no time seen */
-	time_t		written;	/* mtime of the recording */
+	struct timespec	written;	/* mtime of the recording */
 	struct hwt_session_info info;
 };
 

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <cmocka.h>
 #include "image/image.h"
@@ -252,6 +253,8 @@ static void separate_debug_file(void **st)
 
 /* ---- the file changed ---- */
 
+static struct timespec written;
+
 static size_t code_through(const char *path, const uint8_t *id, size_t id_size,
 			   uint64_t ino, const char *sysroot)
 {
@@ -270,6 +273,7 @@ static size_t code_through(const char *path, const uint8_t *id, size_t id_size,
 
 	problems = 0;
 	last_problem = IMAGE_OK;
+	image_store_set_written(store, written);
 	image_space_on_problem(space, on_problem, NULL);
 	assert_int_equal(image_space_map(space, at, &m), 0);
 	view = image_view_new(space);
@@ -287,6 +291,7 @@ static void build_ids(void **st)
 {
 	uint8_t id[64], padded[20] = {};
 	char pie_path[4200], other[4200], none[4200];
+	struct stat sb;
 	int n;
 
 	snprintf(pie_path, sizeof(pie_path), "%s/pie", dir);
@@ -315,6 +320,19 @@ static void build_ids(void **st)
 	assert_int_equal(problems, 1);
 	assert_int_equal(code_through("/no_build_id", NULL, 0, 1, dir), 16);
 	assert_int_equal(problems, 0);
+	/* Written after the recording was: whatever its inode. */
+	assert_int_equal(stat(none, &sb), 0);
+	written = sb.st_mtim;
+	assert_int_equal(code_through(none, NULL, 0, sb.st_ino, NULL), 16);
+	assert_int_equal(problems, 0);
+	written.tv_sec--;
+	assert_int_equal(code_through(none, NULL, 0, sb.st_ino, NULL), 16);
+	assert_int_equal(last_problem, IMAGE_CHANGED);
+	assert_int_equal(code_through("/no_build_id", NULL, 0, 0, dir), 16);
+	assert_int_equal(last_problem, IMAGE_CHANGED);
+	assert_int_equal(code_through(pie_path, id, 20, 0, NULL), 16);
+	assert_int_equal(problems, 0);
+	written = (struct timespec){};
 	/* Unlinked before the map was read, and back again: the build-id decides. */
 	snprintf(other, sizeof(other), "%s/pie (deleted)", dir);
 	assert_int_equal(code_through(other, id, 20, 0, NULL), 16);
