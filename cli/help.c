@@ -31,13 +31,16 @@ static void print_option(const struct option *o)
 void help_command(const struct command *c)
 {
 	const struct option *o;
+	const char *name;
 
 	printf("usage: hwt%s%s [options]%s%s\n\n%s.\n\n", c->name[0] ? " " : "", c->name,
 	       c->operands[0] ? " " : "", c->operands, c->summary);
 	for (o = c->options; !option_is_end(o); o++)
 		print_option(o);
 	printf("  -h, --help                This text\n");
-	printf("\nManual: man 8 hwt%s%s\n", c->name[0] ? "-" : "", c->name);
+	/* help itself is in the overview's page. */
+	name = strcmp(c->name, "help") ? c->name : "";
+	printf("\nManual: man 8 hwt%s%s\n", name[0] ? "-" : "", name);
 }
 
 void help_overview(void)
