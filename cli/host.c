@@ -151,6 +151,8 @@ static bool explain_refusal(const char *path)
 		return false;
 	if ((machine == EM_AARCH64 || machine == EM_X86_64) && bits == 64)
 		return false;	/* it could, with another unit: the host has said so */
+	if (strcmp(what, "script") == 0)
+		return false;	/* the host tells of its interpreter */
 	message("%s: %s; this host runs x86-64 and AArch64 programs",
 		text_printable(line, sizeof(line), path), what);
 	return true;

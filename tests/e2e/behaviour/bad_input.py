@@ -52,6 +52,8 @@ def check_programs(checks):
         ("pt", elf("aarch64", 64, EM_AARCH64),
          "AArch64; pt traces programs for x86-64: use -c coresight"),
         ("coresight", "/bin/true", "x86-64; coresight traces programs for AArch64: use -c pt"),
+        ("coresight", write("wrapper", b"#!/bin/true\n"),
+         "/bin/true: a program for x86-64; coresight traces programs for AArch64: use -c pt"),
         ("spe", "/bin/true", "x86-64; spe traces programs for AArch64: use -c pt"),
     ]
     rows = [(*row, []) for row in rows]
