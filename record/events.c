@@ -20,6 +20,7 @@ static int on_mmap(struct context *ctx, const struct hwt_rec *rec)
 	/* The embedded host's programs have none. */
 	if (strcmp(map->path, "[vdso]") == 0)
 		err = code_of_process(ctx, rec, map);
+	keep_map(&ctx->r->keep, rec, map);
 	return err ? err : filter_map(ctx, map);
 }
 
@@ -27,6 +28,7 @@ static int on_munmap(struct context *ctx, const struct hwt_rec *rec)
 {
 	const struct hwt_rec_munmap *un = payload(rec);
 
+	keep_unmap(&ctx->r->keep, ctx->pid, un->addr, un->len);
 	return filter_unmap(ctx, un->addr, un->len);
 }
 
@@ -64,6 +66,7 @@ static int on_exec(struct context *ctx, const struct hwt_rec *rec)
 		note_revoked(ctx, payload(rec));
 		return 0;
 	}
+	keep_exec(&ctx->r->keep, ctx->pid);
 	if (ctx->r->exec_pending && ctx->pid == (uint32_t)ctx->r->pid)
 		return program_begins(ctx);
 	return filter_exec(ctx);
@@ -130,6 +133,7 @@ static int on_fork(struct context *ctx, const struct hwt_rec *rec)
 		return 0;
 	err = context_open(r, fork->child_pid, ctx);
 	if (err == 0) {
+		keep_fork(&r->keep, ctx->pid, fork->child_pid);
 		context_wake(r->contexts, fork->child_tid);
 	} else {
 		/* Killed meanwhile, or out of memory: the others' recording goes on. */

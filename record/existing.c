@@ -24,6 +24,7 @@ static int act_on_map(struct context *ctx, const struct hwt_rec *rec)
 
 	if ((map->prot & PROT_EXEC) && map->path[0] != '/')
 		err = code_of_process(ctx, rec, map);
+	keep_map(&ctx->r->keep, rec, map);
 	return err ? err : filter_map(ctx, map);
 }
 

@@ -86,6 +86,13 @@ struct context {
 	char		program[HWT_PATH_MAX];	/* "": not known yet */
 };
 
+/* keep.c: files that may be deleted while they are traced. */
+struct keep {
+	struct kept_file *files;
+	struct kept_map	*maps;
+	unsigned int	nfiles, nmaps;
+};
+
 struct recorder {
 	const struct record_options *opt;
 	struct record_result *result;
@@ -106,6 +113,7 @@ struct recorder {
 	uint64_t	images_met;	/* bit i: filter i's image was mapped */
 	uint64_t	filters_met;	/* bit i: filter i got a range */
 	struct filter_notes notes;
+	struct keep	keep;
 	void		*records;	/* room for RECORD_GET2 */
 	size_t		records_size;
 	char		*error;
@@ -191,13 +199,24 @@ int events_drain(struct context *ctx);
  * how many bytes, 0: that is all, -errno.
  */
 #define CODE_PIECE	(1u << 20)	/* bytes a record, at most */
-typedef ssize_t (*code_read_fn)(struct context *ctx, uint64_t addr, void *out, size_t n);
-int code_save(struct context *ctx, const struct hwt_rec *like, uint64_t addr, uint64_t len,
-	      code_read_fn read);
+typedef ssize_t (*code_read_fn)(void *from, uint64_t addr, void *out, size_t n);
+int code_save(struct recorder *r, const struct hwt_rec *like, uint64_t addr, uint64_t len,
+	      code_read_fn read, void *from);
 /* What a process has in a mapping without a file (the vDSO, a JIT's), as far as it may be read. */
 #define CODE_OF_PROCESS_MAX	(16u << 20)
 int code_of_process(struct context *ctx, const struct hwt_rec *like,
 		    const struct hwt_rec_mmap *map);
+
+/*
+ * keep.c: what a process has mapped, so that keep_save has the code of those files
+ * that are deleted by then. 0, or -errno of the output.  The others do what they can.
+ */
+void keep_map(struct keep *k, const struct hwt_rec *rec, const struct hwt_rec_mmap *map);
+void keep_unmap(struct keep *k, uint32_t pid, uint64_t addr, uint64_t len);
+void keep_exec(struct keep *k, uint32_t pid);
+void keep_fork(struct keep *k, uint32_t parent, uint32_t child);
+int keep_save(struct recorder *r);
+void keep_free(struct keep *k);
 
 /* kernel.c: an object's code into the file, and its filters. -errno. */
 int kernel_object(struct context *ctx, const struct hwt_rec *rec);

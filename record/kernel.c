@@ -15,8 +15,9 @@
 #define SYMBOLS_MAX	(15u << 20)	/* bytes of text */
 
 /* A module on its way out cannot be read: it did not run either. */
-static ssize_t read_kernel(struct context *ctx, uint64_t addr, void *out, size_t n)
+static ssize_t read_kernel(void *from, uint64_t addr, void *out, size_t n)
 {
+	const struct context *ctx = from;
 	struct hwt_kernel_read read = { .addr = addr, .len = n, .buf = (uintptr_t)out };
 	int err = hwt_dev_ioctl(ctx->dev, HWT_IOC_KERNEL_READ, &read);
 
@@ -32,7 +33,7 @@ int kernel_object(struct context *ctx, const struct hwt_rec *rec)
 
 	ctx->r->kernel_objects++;
 	if (ctx->r->opt->output)
-		err = code_save(ctx, rec, object->addr, object->len, read_kernel);
+		err = code_save(ctx->r, rec, object->addr, object->len, read_kernel, ctx);
 	if (err)
 		return recorder_fail(ctx->r, err, "reading the code of %s: %s", object->path,
 				     strerror(-err));

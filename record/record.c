@@ -210,6 +210,8 @@ static int run_target(struct recorder *r)
 	err = record_events(r);
 	if (!err)
 		err = finish_all(r);
+	if (!err)
+		err = keep_save(r);
 	/* Closed first, so that the file is whole however long the target lasts. */
 	if (r->result->spawn_failed)
 		sink_discard(&r->sink);
@@ -237,6 +239,7 @@ static void teardown(struct recorder *r)
 		close(r->event_fd);
 	free(r->records);
 	filter_notes_free(r);
+	keep_free(&r->keep);
 }
 
 int record_run(const struct record_options *options, struct record_result *result,

@@ -252,6 +252,27 @@ class Binaries(Case):
         self.assertGreater(summary["instructions"], 10000)  # ld.so and libc are there
         self.assertGreater(summary["gaps"], 0)
 
+    def test_deleted_while_traced(self):
+        """The program and its library go; a child and the parent run on."""
+        source = """#include <dlfcn.h>
+            #include <sys/wait.h>
+            #include <unistd.h>
+            int main(int argc, char **argv) {
+                void *lib = dlopen(argv[1], RTLD_NOW);
+                int (*f)(int) = dlsym(lib, "f");
+                unlink(argv[0]); unlink(argv[1]);
+                if (!fork()) _exit(f(3));
+                wait(0); return f(4); }"""
+        prog = compile_c(self.dir, "gone", source)
+        lib = compile_c(self.dir, "lib.so", "int f(int n) { return n ? n + f(n - 1) : 0; }",
+                        "-shared", "-fPIC")
+        self.record("--follow", prog, lib, status=10)
+        self.assertFalse(prog.exists() or lib.exists())
+        facts = self.info()
+        self.assertEqual(len(facts["threads"]), 2)
+        for thread in facts["threads"]:
+            self.assertEqual(thread["summary"]["verdict"], "complete", thread)
+
     def test_changed(self):
         prog = compile_c(self.dir, "prog", self.SOURCE % 3)
         self.record(prog)
