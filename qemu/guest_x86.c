@@ -121,9 +121,8 @@ const struct guest_arch guest_x86_64 = {
 	.nr = {
 		[CALL_MMAP] = 9, [CALL_MUNMAP] = 11, [CALL_MPROTECT] = 10,
 		[CALL_MREMAP] = 25, [CALL_EXECVE] = 59, [CALL_EXECVEAT] = 322,
-		[CALL_CLONE] = 56, [CALL_FORK] = 57, [CALL_VFORK] = 58,
-		[CALL_EXIT] = 60, [CALL_EXIT_GROUP] = 231, [CALL_RT_SIGACTION] = 13,
-		[CALL_PRCTL] = 157,
+		[CALL_CLONE] = 56, [CALL_EXIT] = 60, [CALL_EXIT_GROUP] = 231,
+		[CALL_RT_SIGACTION] = 13, [CALL_PRCTL] = 157,
 	},
 	.kernel_ip = KERNEL_IP,
 	.faults = FAULTS,

@@ -28,7 +28,8 @@ static bool open_file(unsigned int index)
 static void on_access(unsigned int index, qemu_plugin_meminfo_t info, uint64_t vaddr,
 		      void *pc)
 {
-	if (failed)
+	/* A forked child that nobody follows leaves no log. */
+	if (failed || vtu.inert)
 		return;
 	failed = !open_file(index) || !addrlog_append(file, (uint64_t)(uintptr_t)pc) ||
 		 !addrlog_append(file, vaddr);

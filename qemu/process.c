@@ -224,17 +224,17 @@ static void forget_parent(void)
 	execlog_forked();
 	for (i = 0; i < vtu.nvcpus; i++) {
 		struct vcpu *v = vtu.vcpus[i];
+		bool live = v && v->mode == VCPU_LIVE;
 
 		if (!v)
 			continue;
 		v->block = &window_no_block;
-		if (v->mode == VCPU_LIVE)
+		if (live)
 			vtu.unit->forget(v);
 		v->in = false;
 		v->prev = &vcpu_outside;
 		v->map_locked = false;
-		if (v != vcpu_self)
-			v->mode = VCPU_OFF;
+		v->mode = live && v == vcpu_self ? VCPU_FORKED : VCPU_OFF;
 	}
 	vtu.nthreads = 0;
 	pthread_mutex_init(&vtu.lock, NULL);

@@ -155,12 +155,6 @@ static void before_clone(struct vcpu *v)
 		vtu.parallel = true;
 }
 
-static void after_fork(struct vcpu *v, int64_t ret)
-{
-	if (!ret)
-		process_forked(v);
-}
-
 static void before_exit(struct vcpu *v)
 {
 	process_thread_exit(v, (int)v->arg[0]);
@@ -205,9 +199,7 @@ static const struct handler handlers[CALL_COUNT + 1] = {
 	[CALL_MREMAP] = {before_mremap, after_mremap},
 	[CALL_EXECVE] = {before_execve, NULL},
 	[CALL_EXECVEAT] = {before_execveat, NULL},
-	[CALL_CLONE] = {before_clone, after_fork},
-	[CALL_FORK] = {NULL, after_fork},
-	[CALL_VFORK] = {NULL, after_fork},
+	[CALL_CLONE] = {before_clone, NULL},
 	[CALL_EXIT] = {before_exit, NULL},
 	[CALL_EXIT_GROUP] = {before_exit_group, NULL},
 	[CALL_RT_SIGACTION] = {before_sigaction, NULL},
@@ -250,7 +242,9 @@ void syscalls_return(qemu_plugin_id_t id, unsigned int index, int64_t num, int64
 {
 	struct vcpu *v = vtu.vcpus[index];
 
-	if (v->mode == VCPU_LIVE) {
+	if (v->mode == VCPU_FORKED) {
+		process_forked(v);
+	} else if (v->mode == VCPU_LIVE) {
 		vcpu_clock_sync(v);
 		if (handlers[v->call].after)
 			handlers[v->call].after(v, ret);

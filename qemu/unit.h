@@ -53,7 +53,10 @@ struct unit_ops {
 	void (*power_on)(struct vcpu *v);
 	/* Ends the stream; the registers are no longer ours. */
 	void (*power_off)(struct vcpu *v);
-	/* In a forked child: the parent's memory is left as it is. */
+	/*
+	 * In a forked child: the parent's memory is left as it is.  If anything comes
+	 * after it, it is power_on.
+	 */
 	void (*forget)(struct vcpu *v);
 	/* A register write; negative where silicon would refuse. */
 	int (*write)(struct vcpu *v, uint32_t reg, uint64_t value);

@@ -8,6 +8,7 @@
 enum vcpu_mode {
 	VCPU_FRESH,	/* made, its thread has not run yet */
 	VCPU_LIVE,	/* has a block in the window */
+	VCPU_FORKED,	/* in a child, where its system call has not returned yet */
 	VCPU_OFF,	/* not traced, or ended */
 };
 

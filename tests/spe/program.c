@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* For AArch64: loads, stores, branches of all kinds, calls; a second thread. */
+/*
+ * For AArch64: loads, stores, branches of all kinds, calls; 2: a second thread;
+ * children: also processes, of each kind.
+ */
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #define N (1u << 11)
 
@@ -26,6 +32,33 @@ static void *work(void *arg)
 	return NULL;
 }
 
+static int status_of(pid_t pid)
+{
+	int status = -1;
+
+	return waitpid(pid, &status, 0) == pid ? status : -1;
+}
+
+/* What each child says, and how it ends, is part of the output. */
+static int children(void)
+{
+	uint64_t sum = 0;
+	pid_t pid = fork();
+
+	if (!pid) {
+		work(&sum);
+		_exit(write(1, "forked\n", 7) == 7 ? 7 : 8);
+	}
+	printf("fork %x\n", (unsigned int)status_of(pid));
+	pid = vfork();
+	if (!pid)
+		_exit(5);
+	printf("vfork %x\n", (unsigned int)status_of(pid));
+	/* These are posix_spawn's, of a shell that is the machine's own. */
+	printf("system %x\n", (unsigned int)system("echo spawned; exit 9"));
+	return fflush(stdout);
+}
+
 int main(int argc, char **argv)
 {
 	uint64_t sum = 0;
@@ -34,6 +67,8 @@ int main(int argc, char **argv)
 
 	for (i = 0; i < N; i++)
 		numbers[i] = x = x * 1664525u + 1013904223u;
+	if (argc > 1 && !strcmp(argv[1], "children"))
+		return children();
 	if (argc > 1) {
 		if (pthread_create(&other, NULL, work, &sum))
 			return 1;

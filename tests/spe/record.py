@@ -193,6 +193,33 @@ def check_threads(checks):
     checks.that("threads: atomics or exclusives", " AT" in words or " EXCL" in words)
 
 
+def check_children(checks):
+    """They run as they do unrecorded; followed, each has samples of what it did."""
+    plain = run(["qemu-aarch64", PROGRAM, "children"])
+    checks.equal("children: fork, vfork, system", plain.stdout.split("\n"),
+                 ["forked", "spawned", "fork 700", "vfork 500", "system 900", ""])
+    for options in [], ["--follow"]:
+        done = run([HWT, "record", "-q", "-c", "coresight", "-o", "cs", *options, "--",
+                    PROGRAM, "children"])
+        checks.equal("children: as without an ETM", (done.returncode, done.stdout, done.stderr),
+                     (plain.returncode, plain.stdout, ""))
+    for name, options in {"children": [], "followed": ["--follow"]}.items():
+        data, done = record(name, "--interval", "256", *options, args=["children"])
+        checks.equal(f"{name}: as without a unit", (done.returncode, done.stdout, done.stderr),
+                     (plain.returncode, plain.stdout, ""))
+        threads, summary, script = samples_of(data)
+        checks.equal(f"{name}: nothing is lost", (script.returncode, summary["summary"]["gaps"],
+                                                  summary["summary"]["errors"]), (0, 0, 0))
+        check_against_logs(checks, name, threads)
+        info = json.loads(run([HWT, "info", "-i", data, "--json"]).stdout)
+        # The shell is the machine's own program: its process is recorded until it runs.
+        checks.equal(f"{name}: processes", sorted(t["exit_status"] for t in info["threads"]),
+                     [0, 0, 5, 7] if options else [0])
+        forked = [samples for tid, samples in threads.items() if any(
+            s["at"].get("symbol") == "work" for s in samples)]
+        checks.equal(f"{name}: only the child that was forked works", len(forked), len(options))
+
+
 def check_refusals(checks):
     done = run([HWT, "record", "-c", "spe", "/bin/true"])
     checks.that("an x86-64 program has no SPE", one_line(done, 126, "/bin/true"), done.stderr)
@@ -244,6 +271,7 @@ def main():
         check_jitter(checks)
         check_filters(checks)
         check_threads(checks)
+        check_children(checks)
         check_refusals(checks)
         check_own_form(checks)
         check_report(checks, os.path.abspath(data), samples)
