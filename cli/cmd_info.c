@@ -125,7 +125,8 @@ static void file_text(struct informing *f, const struct hwt_session_info *info)
 	info_line(o, "backend", info->backend);
 	settings_text(o, info);
 	info_line(o, "size", text_size(size, sizeof(size), info->file_size));
-	info_line(o, "closed", info->complete ? "in good order" : "no: the writer was interrupted");
+	info_line(o, "closed", info->complete ? "in good order" : info->busy ?
+		  "no: it is still being recorded" : "no: the writer was interrupted");
 	if (info->lost_records)
 		out_printf(o, "%-12s%" PRIu64 " records\n", "lost", info->lost_records);
 	if (info->truncated_at)
@@ -148,6 +149,7 @@ static void file_json(struct informing *f, const struct hwt_session_info *info)
 	settings_json(j, info);
 	json_uint(j, "file_size", info->file_size);
 	json_bool(j, "complete", info->complete);
+	json_bool(j, "still_recording", info->busy);
 	json_uint(j, "lost_records", info->lost_records);
 	json_uint(j, "truncated_at", info->truncated_at);
 	json_object_end(j);

@@ -2,6 +2,7 @@
 /* hwt(8)'s own form: runs a program and lists its trace, or stores it. */
 #include "command.h"
 #include "host.h"
+#include "container/output.h"
 #include "present/columns.h"
 #include "recording.h"
 #include "sampling.h"
@@ -243,9 +244,9 @@ static int hwt8_run(const struct command *self, void *values, int noperands,
 	if (!v->raw && v->file) {
 		if (host_check_output(v->file, operands[0]))
 			return EXIT_FAILED;
-		out = open(v->file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+		out = output_open(v->file, O_WRONLY, 0666);
 		if (out < 0)
-			return failure("%s: %s", v->file, strerror(errno));
+			return failure("%s: %s", v->file, output_error(out));
 	}
 	if (!v->raw)
 		return record_and_list(v, &l, operands, out);

@@ -261,7 +261,8 @@ static bool recording_losses(struct recording *r)
 		message("%" PRIu64 " records were lost while recording: mappings and threads may be unknown",
 			info->lost_records);
 	if (info->ours && !info->complete)
-		message("hwt was interrupted while recording: what came after its last flush is missing");
+		message("%s: what came after its last flush is missing", info->busy ?
+			"it is still being recorded" : "hwt was interrupted while recording");
 	return info->truncated_at || info->lost_records || (info->ours && !info->complete);
 }
 

@@ -57,7 +57,8 @@ struct perfdata_params {
 /*
  * Creates (or empties) the file and writes what precedes the first record.
  * Nothing of *params is kept but copies, and build_id with its ctx.
- * 0, or -errno: what open(2) says; ESPIPE: path is no file that one can seek in;
+ * 0, or -errno: what open(2) says; EBUSY: another writer has the file open;
+ * ESPIPE: path is no file that one can seek in;
  * EOPNOTSUPP: a backend whose recordings this cannot describe; EINVAL; ENOMEM;
  * ENOSPC.
  */
@@ -234,6 +235,7 @@ struct perfdata_info {
 	bool		per_cpu;
 	bool		ours;		/* written by hwt: generations are there */
 	bool		complete;	/* closed in good order; else cut at data.size */
+	bool		busy;		/* when it was opened, a writer had it open */
 	const char	*host;		/* ours: "embedded", "kernel"; else NULL */
 	const char	*filter;	/* address filter, perf's syntax, or NULL */
 	/* What of that was asked for (the last one read so far); NULL: all of it. */

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "output.h"
 #include "reader.h"
 
 /* Records looked at for AUXTRACE_INFO: perf puts it before all events. */
@@ -166,6 +167,8 @@ static int load_header(struct perfdata *p)
 	struct perf_file_header *h = &p->header;
 	int err = reader_pread(p, h, sizeof(*h), 0);
 
+	/* Only now: of what a writer that goes on has promised, all is there. */
+	p->file_size = (uint64_t)lseek(p->fd, 0, SEEK_END);
 	if (err == -ENODATA || (!err && h->size != sizeof(*h)))
 		return -EINVAL;
 	if (err)
@@ -226,7 +229,8 @@ int perfdata_open(const char *path, struct perfdata **out, enum perfdata_kind *k
 	err = -EINVAL;
 	if (*kind != PERFDATA_FILE)
 		goto err_reader;
-	p->file_size = (uint64_t)st.st_size;
+	/* First: a writer that ends meanwhile has not been interrupted. */
+	p->info.busy = output_is_busy(p->fd);
 	err = load_header(p);
 	if (!err)
 		err = reader_load_attrs(p);

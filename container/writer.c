@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "output.h"
 #include "writer.h"
 
 int pdw_pwrite(int fd, const void *bytes, size_t n, uint64_t offset)
@@ -360,9 +361,9 @@ int perfdata_create(const char *path, const struct perfdata_params *params,
 		goto err_writer;
 	time_conv_init(&w->tc, w->time_hz);
 	/* O_NONBLOCK: a FIFO without a reader is refused, not waited for. */
-	w->fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK, 0600);
+	w->fd = output_open(path, O_RDWR | O_NONBLOCK, 0600);
 	if (w->fd < 0) {
-		err = -errno;
+		err = w->fd;
 		goto err_writer;
 	}
 	if (lseek(w->fd, 0, SEEK_CUR) < 0) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "internal.h"
+#include "container/output.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -84,7 +85,7 @@ int recorder_output(struct recorder *r)
 	err = sink_open(&r->sink, r->opt, &r->query, rtit_ctl_of(&r->opt->config));
 	if (err) {
 		sink_discard(&r->sink);
-		return recorder_fail(r, err, "%s: %s", r->sink.path, strerror(-err));
+		return recorder_fail(r, err, "%s: %s", r->sink.path, output_error(err));
 	}
 	r->output_open = true;
 	return 0;

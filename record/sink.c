@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "sink.h"
+#include "container/output.h"
 #include "container/perfdata.h"
 
 #include <errno.h>
@@ -11,9 +12,9 @@
 
 static int open_raw(struct sink *s, const struct record_options *opt)
 {
-	s->raw_fd = open(opt->raw, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	s->raw_fd = output_open(opt->raw, O_WRONLY, 0666);
 	s->raw_thread = opt->raw_thread;
-	return s->raw_fd < 0 ? -errno : 0;
+	return s->raw_fd < 0 ? s->raw_fd : 0;
 }
 
 int sink_open(struct sink *s, const struct record_options *opt,
@@ -37,12 +38,17 @@ int sink_open(struct sink *s, const struct record_options *opt,
 		.written = &s->bytes,
 	};
 	struct stat st;
+	int err = 0;
 
 	*s = (struct sink){ .path = opt->raw ? opt->raw : opt->output, .raw_fd = -1 };
 	s->is_new = s->path && lstat(s->path, &st) && errno == ENOENT;
 	if (opt->raw)
-		return open_raw(s, opt);
-	return opt->output ? perfdata_create(opt->output, &params, &s->perf) : 0;
+		err = open_raw(s, opt);
+	else if (opt->output)
+		err = perfdata_create(opt->output, &params, &s->perf);
+	if (err == -EBUSY)	/* whoever writes it has made it meanwhile */
+		s->is_new = false;
+	return err;
 }
 
 void sink_thread(struct sink *s, uint32_t tid)
@@ -148,7 +154,8 @@ int sink_close(struct sink *s)
 
 void sink_discard(struct sink *s)
 {
-	sink_close(s);
+	/* In this order: once it is closed the file may be another hwt's. */
 	if (s->is_new)
 		unlink(s->path);
+	sink_close(s);
 }

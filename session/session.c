@@ -146,6 +146,7 @@ static void take_info(struct hwt_session *s)
 	s->info.writer = i->ours ? "hwt" : "perf";
 	s->by_time = i->ours && i->host && strcmp(i->host, "kernel") == 0;
 	s->info.complete = i->complete;
+	s->info.busy = i->busy && !i->complete;
 	s->info.rtit_ctl = i->rtit_ctl;
 	s->info.trcconfigr = i->netm ? i->etm[0].configr : 0;
 }

@@ -112,6 +112,7 @@ struct hwt_session_info {
 	const char	*backend, *host, *cmdline, *cpuid, *arch, *os_release;
 	const char	*writer;	/* of a perf.data file: "hwt", "perf" */
 	bool		ours, complete;
+	bool		busy;		/* not complete: it is still being recorded */
 	uint64_t	truncated_at;	/* 0 or file offset */
 	uint64_t	lost_records;
 	uint64_t	file_size;

@@ -43,7 +43,7 @@ LAYERS = {
     # image.h is where the struct of a symbol's name is.
     "present": ["analyse", EVENT, "image/image.h", *SAMPLES],
     "cli": ["include/hwt", "session/session.h", "session/packets.h", "session/unit_features.h",
-            "record/record.h", "analyse", "present"],
+            "record/record.h", "container/output.h", "analyse", "present"],
     "tests": None,  # anything
     "bench": None,
     "fuzz": None,

@@ -183,6 +183,30 @@ class Failures(Case):
             done = self.record("-o", path, "sh", "-c", "echo ran >&2", status=125)
             self.one_line(done, str(path))
 
+    def test_output_of_another(self):
+        """A file that a hwt writes is no other's, and says that it is being written."""
+        ready, done = os.pipe()
+        for words, name in ((["record", "-q", "-o", "d"], "d"), (["-r", "-w", "r"], "r"),
+                            (["-w", "l"], "l")):
+            first = subprocess.Popen([HWT, *words, "sh", "-c", f"echo >&{done}; read x; exit 5"],
+                                     cwd=self.dir, stdin=subprocess.PIPE, pass_fds=[done])
+            os.read(ready, 1)
+            for second, status in ((["record", "-q", "-o"], 125), (["-r", "-w"], 125),
+                                   (["-w"], 1)):
+                out = self.run_hwt(*second, name, "sh", "-c", "echo ran", status=status)
+                self.assertEqual(out.stdout, "")
+                self.one_line(out, name, "is being written by another hwt")
+            if name == "d":
+                time.sleep(0.5)  # until it was flushed
+                out = self.run_hwt("info", "--json", "-i", "d", status=3)
+                self.assertTrue(json.loads(out.stdout)["recording"]["still_recording"])
+                self.assertIn("it is still being recorded", out.stderr)
+            first.communicate(b"\n")
+            self.assertEqual(first.returncode, 5)
+        self.assertFalse(self.info(0, "-i", "d")["recording"]["still_recording"])
+        os.close(ready)
+        os.close(done)
+
     def test_usage(self):
         for args in (["record"], ["record", "-b", "5", "true"], ["record", "--nope", "x"],
                      ["record", "--ready-fd", "99", "true"],

@@ -17,6 +17,7 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+#include "container/output.h"
 #include "temp.h"
 
 #define CHUNK 30011
@@ -212,6 +213,50 @@ static void test_disk_full(void **state)
 	assert_int_equal(WEXITSTATUS(status), 0);
 }
 
+static bool is_busy(const char *path, bool *complete)
+{
+	struct perfdata *p = must_open(path);
+	bool busy = perfdata_info(p)->busy;
+
+	*complete = perfdata_info(p)->complete;
+	perfdata_close_reader(p);
+	return busy;
+}
+
+/* Two writers of one file: the second is refused, and has touched nothing. */
+static void test_two_writers(void **state)
+{
+	struct perfdata_writer *w, *second = NULL;
+	char *path = temp_file();
+	bool complete;
+	uint64_t trace;
+
+	assert_int_equal(perfdata_create(path, &test_params, &w), 0);
+	assert_int_equal(step(w, 0), 0);
+	assert_int_equal(perfdata_flush(w), 0);
+	assert_int_equal(perfdata_create(path, &test_params, &second), -EBUSY);
+	assert_null(second);
+	assert_int_equal(output_open(path, O_WRONLY, 0600), -EBUSY);
+	assert_true(is_busy(path, &complete) && !complete);
+	assert_int_equal(check_file(path, &trace), 1);
+	assert_int_equal(perfdata_close(w), 0);
+	assert_true(!is_busy(path, &complete) && complete);
+	assert_int_equal(perfdata_create(path, &test_params, &w), 0);
+	assert_int_equal(perfdata_close(w), 0);
+	temp_remove(path);
+}
+
+/* What is no file is everybody's. */
+static void test_two_devices(void **state)
+{
+	int a = output_open("/dev/null", O_WRONLY, 0600);
+	int b = output_open("/dev/null", O_WRONLY, 0600);
+
+	assert_true(a >= 0 && b >= 0);
+	close(a);
+	close(b);
+}
+
 static void test_unwritable(void **state)
 {
 	struct perfdata_params params = test_params;
@@ -240,6 +285,8 @@ int main(void)
 		cmocka_unit_test(test_killed),
 		cmocka_unit_test(test_file_size_limit),
 		cmocka_unit_test(test_disk_full),
+		cmocka_unit_test(test_two_writers),
+		cmocka_unit_test(test_two_devices),
 		cmocka_unit_test(test_unwritable),
 	};
 
