@@ -108,16 +108,18 @@ void summary_add(struct summary *total, const struct summary *s)
 	total->bytes += s->bytes;
 	total->lost += s->lost;
 	total->stops += s->stops;
+	total->cut |= s->cut;
 }
 
 /* A function that was never called: the unit was on, and flow never began. */
 static bool idle(const struct summary *s)
 {
+	if (s->gaps || s->lost || s->stops || s->cut)
+		return false;
 	/* Too short for a sample, or none passed the filters. */
 	if (s->sampled)
-		return !s->bytes && !s->lost && !s->stops;
-	return s->events[TRACE_SYNC] && !s->events[TRACE_ENABLED] && !s->gaps && !s->lost &&
-	       !s->stops;
+		return !s->bytes;
+	return s->events[TRACE_SYNC] && !s->events[TRACE_ENABLED];
 }
 
 enum summary_verdict summary_verdict(const struct summary *s)
@@ -126,6 +128,8 @@ enum summary_verdict summary_verdict(const struct summary *s)
 		return SUMMARY_ERRORS;
 	if (!s->instructions && !s->samples)
 		return idle(s) ? SUMMARY_IDLE : SUMMARY_NOTHING;
+	if (s->cut)
+		return SUMMARY_CUT;
 	return s->gaps || s->lost || s->stops ? SUMMARY_LOSSES : SUMMARY_COMPLETE;
 }
 
@@ -137,6 +141,7 @@ const char *summary_verdict_text(enum summary_verdict v)
 		[SUMMARY_ERRORS] = "decoded with errors",
 		[SUMMARY_NOTHING] = "nothing decoded",
 		[SUMMARY_IDLE] = "complete, nothing was executed in what was traced",
+		[SUMMARY_CUT] = "cut",
 	};
 
 	return (unsigned int)v < sizeof(texts) / sizeof(texts[0]) ? texts[v] : "unknown";

@@ -29,6 +29,7 @@ struct summary {
 	uint64_t	bytes;		/* of trace in the file */
 	uint64_t	lost;		/* bytes that the recording says are missing */
 	uint64_t	stops;		/* stops for room that the unit counted */
+	bool		cut;		/* the recording ends before its end */
 };
 
 void summary_feed(struct summary *s, const struct trace_event *ev, int n);
@@ -41,6 +42,7 @@ enum summary_verdict {
 	SUMMARY_ERRORS,		/* some trace could not be decoded */
 	SUMMARY_NOTHING,	/* not one instruction came out of what there is */
 	SUMMARY_IDLE,		/* all accounted for: no instruction was in the filters */
+	SUMMARY_CUT,		/* what there is was decoded: the recording is cut */
 };
 enum summary_verdict summary_verdict(const struct summary *s);
 /* "complete", "complete with counted losses", ... Never NULL. */

@@ -109,6 +109,7 @@ static int end(void *ctx, struct hwt_stream *st, const struct summary *s)
 
 static void file_text(struct informing *f, const struct hwt_session_info *info)
 {
+	const char *unfinished = recording_unfinished(info);
 	struct out *o = &f->out;
 	char size[32];
 
@@ -125,8 +126,9 @@ static void file_text(struct informing *f, const struct hwt_session_info *info)
 	info_line(o, "backend", info->backend);
 	settings_text(o, info);
 	info_line(o, "size", text_size(size, sizeof(size), info->file_size));
-	info_line(o, "closed", info->complete ? "in good order" : info->busy ?
-		  "no: it is still being recorded" : "no: the writer was interrupted");
+	if (!info->truncated_at)
+		out_printf(o, "%-12s%s%s\n", "closed", unfinished ? "no: " : "in good order",
+			   unfinished ? unfinished : "");
 	if (info->lost_records)
 		out_printf(o, "%-12s%" PRIu64 " records\n", "lost", info->lost_records);
 	if (info->truncated_at)

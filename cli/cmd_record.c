@@ -242,7 +242,8 @@ static int check_exec_log(const struct record_values *v)
 	return failure("--exec-log %s: %s", v->exec_log, strerror(errno));
 }
 
-static void print_summary(const struct record_values *v, const struct record_result *r)
+/* cut: what came at the end could not be written. */
+static void print_summary(const struct record_values *v, const struct record_result *r, bool cut)
 {
 	char bytes[32], lost[32], time[32], what[64];
 
@@ -256,8 +257,8 @@ static void print_summary(const struct record_values *v, const struct record_res
 		message("%u processes could not be traced", r->untraced);
 	if (v->quiet)
 		return;
-	message("%s: %s of trace, %s, %s lost, %" PRIu64 " gap%s%s, %s", v->output,
-		text_size(bytes, sizeof(bytes), r->bytes), what,
+	message("%s: %s of trace, %s, %s%s lost, %" PRIu64 " gap%s%s, %s", v->output,
+		text_size(bytes, sizeof(bytes), r->bytes), what, cut ? "the rest and " : "",
 		text_size(lost, sizeof(lost), r->lost),
 		r->gaps, r->gaps == 1 ? "" : "s", r->lost_records ? ", records lost" : "",
 		text_duration(time, sizeof(time), r->ended_ns - r->started_ns));
@@ -309,7 +310,7 @@ static int record_target(const struct record_values *v, struct hwt_host *host,
 	signal(SIGPIPE, SIG_IGN);
 	if (!err)
 		host_filters_missed(filters, options.nfilters, &result);
-	print_summary(v, &result);
+	print_summary(v, &result, err);
 	status = options.path ? host_exit_status(result.status) : EXIT_OK;
 	return err && status == 0 ? EXIT_RECORD_FAILED : status;
 }

@@ -189,6 +189,19 @@ static void add_up(struct recording *r, const struct hwt_stream *st, struct summ
 	summary_add(&r->all, sum);
 }
 
+const char *recording_unfinished(const struct hwt_session_info *info)
+{
+	if (info->complete || info->truncated_at)
+		return NULL;
+	return info->busy ? "it is still being recorded" :
+			    "its writer was killed, or could not write";
+}
+
+static bool is_cut(const struct hwt_session_info *info)
+{
+	return info->truncated_at || recording_unfinished(info);
+}
+
 static int visit_one(struct recording *r, struct hwt_stream *st,
 		     const struct recording_visitor *v, void *ctx,
 		     void *events)
@@ -206,6 +219,7 @@ static int visit_one(struct recording *r, struct hwt_stream *st,
 	sum.bytes = info->bytes;
 	sum.lost = info->lost;
 	sum.stops = info->gaps;
+	sum.cut = is_cut(hwt_session_info(r->session));
 	if (!err && v->end)
 		err = v->end(ctx, st, &sum);
 	add_up(r, st, &sum);
@@ -260,10 +274,10 @@ static bool recording_losses(struct recording *r)
 	if (info->lost_records)
 		message("%" PRIu64 " records were lost while recording: mappings and threads may be unknown",
 			info->lost_records);
-	if (info->ours && !info->complete)
-		message("%s: what came after its last flush is missing", info->busy ?
-			"it is still being recorded" : "hwt was interrupted while recording");
-	return info->truncated_at || info->lost_records || (info->ours && !info->complete);
+	if (recording_unfinished(info))
+		message("%s: what came after its last flush is missing",
+			recording_unfinished(info));
+	return info->lost_records || is_cut(info);
 }
 
 int recording_close(struct recording *r)

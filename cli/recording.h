@@ -79,6 +79,8 @@ struct recording_visitor {
 int recording_visit(struct recording *r, const struct recording_visitor *v, void *ctx);
 /* Does it hold samples (Arm SPE) instead of flow? */
 bool recording_sampled(const struct recording *r);
+/* Why its end is missing, though all is there that its header says; or NULL. */
+const char *recording_unfinished(const struct hwt_session_info *info);
 /* Text output says first whose figures it shows. */
 void recording_note(const struct recording *r, struct out *o);
 /* The next stream at or after *index that was asked for, or NULL. */

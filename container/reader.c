@@ -183,10 +183,17 @@ static int load_header(struct perfdata *p)
 		p->data_end = h->data.offset + h->data.size;
 	if (p->data_end < p->data_start)
 		p->data_end = p->data_start;
-	p->info.complete =
-		h->data.size && p->data_end - p->data_start == h->data.size &&
-		(h->features[0] | h->features[1] | h->features[2] | h->features[3]);
+	p->info.complete = h->data.size && p->data_end - p->data_start == h->data.size;
 	return 0;
+}
+
+/* hwt writes features last of all; what others write may have none. */
+static void check_end(struct perfdata *p)
+{
+	const uint64_t *f = p->header.features;
+
+	if (p->info.ours && !(f[0] | f[1] | f[2] | f[3]))
+		p->info.complete = false;
 }
 
 /* Takes what the records before the first trace bytes say of the whole. */
@@ -240,6 +247,7 @@ int perfdata_open(const char *path, struct perfdata **out, enum perfdata_kind *k
 		err = scan(p);
 	if (err)
 		goto err_reader;
+	check_end(p);
 	*out = p;
 	return 0;
 err_reader:

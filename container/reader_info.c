@@ -218,6 +218,11 @@ static char *join_strings(uint8_t *area, size_t n)
 	return (char *)area;
 }
 
+static bool is_there(const struct perfdata *p, const struct perf_section *s)
+{
+	return s->size <= p->file_size && s->offset <= p->file_size - s->size;
+}
+
 /* Keeps a feature's string.  A section that is damaged is left out. */
 static int load_feature(struct perfdata *p, int bit, const struct perf_section *s)
 {
@@ -226,7 +231,7 @@ static int load_feature(struct perfdata *p, int bit, const struct perf_section *
 	const char *text;
 	int err;
 
-	if (!s->size || s->size > FEATURE_MAX || s->offset > p->file_size)
+	if (!s->size || s->size > FEATURE_MAX)
 		return 0;
 	area = malloc((size_t)s->size);
 	if (!area)
@@ -234,7 +239,7 @@ static int load_feature(struct perfdata *p, int bit, const struct perf_section *
 	err = reader_pread(p, area, (size_t)s->size, s->offset);
 	if (err) {
 		free(area);
-		return err == -ENODATA ? 0 : err;
+		return err;
 	}
 	if (bit == PERF_FEAT_CMDLINE) {
 		p->features[bit] = join_strings(area, (size_t)s->size);
@@ -256,22 +261,26 @@ int reader_load_features(struct perfdata *p)
 					 PERF_FEAT_CPUID,    PERF_FEAT_CMDLINE};
 	uint64_t at = p->data_end;
 	struct perf_section s;
+	bool whole = true;
 	int bit, err = 0;
 
 	if (!p->info.complete)
 		return 0;
-	for (bit = 0; bit < PERF_FEAT_EVENT_DESC && !err; bit++) {
-		if (!(p->header.features[0] & 1ull << bit))
+	for (bit = 0; bit < PERF_FEAT_MAX && !err; bit++) {
+		if (!(p->header.features[bit / 64] & 1ull << bit % 64))
 			continue;
 		err = reader_pread(p, &s, sizeof(s), at);
 		at += sizeof(s);
-		if (!err && memchr(wanted, bit, sizeof(wanted)))
+		whole = whole && !err && is_there(p, &s);
+		if (whole && memchr(wanted, bit, sizeof(wanted)))
 			err = load_feature(p, bit, &s);
 	}
-	if (err == -ENODATA) { /* cut behind the data */
+	if (err == -ENODATA || !whole) { /* cut behind the data */
 		p->info.complete = false;
-		err = 0;
+		p->info.truncated_at = p->file_size;
 	}
+	if (err == -ENODATA)
+		err = 0;
 	p->info.hostname = p->features[PERF_FEAT_HOSTNAME];
 	p->info.os_release = p->features[PERF_FEAT_OSRELEASE];
 	p->info.arch = p->features[PERF_FEAT_ARCH];

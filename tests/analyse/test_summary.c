@@ -35,6 +35,27 @@ static void idle(void **st)
 	t = s;
 	t.lost = 1;
 	assert_int_equal(summary_verdict(&t), SUMMARY_NOTHING);
+	t = s;
+	t.cut = true;
+	assert_int_equal(summary_verdict(&t), SUMMARY_NOTHING);
+}
+
+/* Of a recording that ends early nothing is complete, whatever else is known of it. */
+static void cut(void **st)
+{
+	struct trace_event run = {.type = TRACE_RUN, .ninsn = 5};
+	struct summary s = {.cut = true}, all = {};
+
+	summary_feed(&s, &run, 1);
+	assert_int_equal(summary_verdict(&s), SUMMARY_CUT);
+	s.lost = 1;
+	assert_int_equal(summary_verdict(&s), SUMMARY_CUT);
+	summary_feed(&all, &run, 1);
+	assert_int_equal(summary_verdict(&all), SUMMARY_COMPLETE);
+	summary_add(&all, &s);
+	assert_int_equal(summary_verdict(&all), SUMMARY_CUT);
+	s.errors = 1;
+	assert_int_equal(summary_verdict(&s), SUMMARY_ERRORS);
 }
 
 static void counts(void **st)
@@ -106,7 +127,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nothing),
-		cmocka_unit_test(idle),
+		cmocka_unit_test(idle), cmocka_unit_test(cut),
 		cmocka_unit_test(counts),
 		cmocka_unit_test(errors),
 	};

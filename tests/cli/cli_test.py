@@ -197,7 +197,8 @@ class Failures(Case):
                 self.assertEqual(out.stdout, "")
                 self.one_line(out, name, "is being written by another hwt")
             if name == "d":
-                time.sleep(0.5)  # until it was flushed
+                while hwt("info", "-i", "d", cwd=self.dir).returncode == 1:
+                    time.sleep(0.1)  # until it was flushed
                 out = self.run_hwt("info", "--json", "-i", "d", status=3)
                 self.assertTrue(json.loads(out.stdout)["recording"]["still_recording"])
                 self.assertIn("it is still being recorded", out.stderr)
@@ -257,8 +258,34 @@ class Failures(Case):
             process.kill()
             self.assertEqual(process.stdout.read(), "end\n")
         data = hwt("info", "--json", cwd=self.dir)
-        self.assertIn(data.returncode, (0, 3), data.stderr)
+        self.assertEqual(data.returncode, 3, data.stderr)
         self.assertFalse(json.loads(data.stdout)["recording"]["complete"])
+        self.assertEqual(json.loads(data.stdout)["summary"]["verdict"], "cut")
+
+
+    def test_cut(self):
+        """A file that is cut is called that, wherever it was."""
+        self.record("true")
+        whole = (self.dir / "hwt.data").read_bytes()
+        data_end = sum(struct.unpack_from("<QQ", whole, 40))
+        (self.dir / "cut.data").write_bytes(whole[:data_end * 3 // 4])
+        told = self.run_hwt("info", "cut.data", status=3)
+        self.assertNotIn("complete", told.stdout)
+        self.assertIn("at offset", told.stderr)
+        for size in (len(whole) - 1, data_end + 8, data_end):
+            (self.dir / "cut.data").write_bytes(whole[:size])
+            told = self.run_hwt("info", "--json", "cut.data", status=3)
+            self.one_line(told, f"at offset {size}")
+            told = json.loads(told.stdout)
+            self.assertFalse(told["recording"]["complete"])
+            self.assertEqual(told["recording"]["truncated_at"], size)
+            self.assertEqual(told["summary"]["verdict"], "cut")
+            self.assertEqual(told["threads"][0]["summary"]["verdict"], "cut")
+            text = self.run_hwt("info", "cut.data", status=3).stdout
+            self.assertNotIn("in good order", text)
+            self.assertNotIn("complete", text)
+            text = self.run_hwt("report", "cut.data", status=3).stdout
+            self.assertRegex(text.splitlines()[0], ": cut$")
 
 
 class Binaries(Case):
@@ -526,8 +553,10 @@ class Recording(Case):
         self.assertEqual(done.stdout, "end\n")
         self.one_line(done, "No space left on device")
         facts = hwt("info", "--json", "-i", small / "d")
-        self.assertIn(facts.returncode, (0, 3))
+        self.assertEqual(facts.returncode, 3)
+        self.one_line(facts, "could not write")
         self.assertGreater(json.loads(facts.stdout)["summary"]["instructions"], 1000)
+        self.assertEqual(json.loads(facts.stdout)["summary"]["verdict"], "cut")
 
 
 @unittest.skipUnless(os.environ.get("HWT_TEST_FULL"), "only with HWT_TEST_FULL=1")

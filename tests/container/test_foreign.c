@@ -280,7 +280,7 @@ static void test_truncated(void **state)
 			assert_string_equal(ev.comm.comm, "third");
 		assert_int_equal(more, n == third);
 		assert_int_equal(!!perfdata_info(p)->truncated_at, n < third);
-		assert_false(perfdata_info(p)->complete);
+		assert_int_equal(perfdata_info(p)->complete, n == third);
 		perfdata_close_reader(p);
 	}
 	f.n = third;
