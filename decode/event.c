@@ -7,6 +7,7 @@ static const char *const texts[TRACE_GAP_MAX] = {
 	[TRACE_GAP_NO_CODE] = "no code at this address",
 	[TRACE_GAP_NO_SYNC] = "no sync point",
 	[TRACE_GAP_LOST] = "bytes are missing from the recording",
+	[TRACE_GAP_REPEATED] = "a loop without packets, run an unknown number of times",
 	[TRACE_ERR_PACKET] = "unknown packet",
 	[TRACE_ERR_TRUNCATED] = "the stream ends inside a packet",
 	[TRACE_ERR_PSB] = "PSB+ not closed or malformed",

@@ -81,6 +81,7 @@ enum trace_gap {		/* TRACE_GAP, TRACE_ERROR: .error */
 	TRACE_GAP_NO_CODE,	/* no code at `ip` (value: bytes of trace skipped) */
 	TRACE_GAP_NO_SYNC,	/* no sync point in `value` bytes */
 	TRACE_GAP_LOST,		/* the recording says bytes are missing: `value` of them */
+	TRACE_GAP_REPEATED,	/* a loop without a packet was left at `ip`: told once */
 	TRACE_ERR_PACKET,	/* unknown packet */
 	TRACE_ERR_TRUNCATED,	/* stream ends inside a packet */
 	TRACE_ERR_PSB,		/* PSB+ not closed or malformed */

@@ -295,6 +295,7 @@ static void at_fup(struct pt_decoder *d, uint64_t ip)
 static void then_fup(struct pt_decoder *d, int error)
 {
 	uint64_t ip = d->walk.ip;
+	struct trace_event *ev;
 
 	if (error && error != TRACE_GAP_NO_CODE) {
 		pt_flow_stuck(d, error, stuck_at(d, error));
@@ -303,6 +304,11 @@ static void then_fup(struct pt_decoder *d, int error)
 	if (error) {
 		pt_flow_stuck(d, error, stuck_at(d, error));
 		enable(d, ip);
+	} else if (!d->bind && pt_walk_returns(d, ip)) {
+		/* A FUP says where, not how often. */
+		ev = pt_emit(d, TRACE_GAP);
+		ev->error = TRACE_GAP_REPEATED;
+		ev->ip = ip;
 	}
 	at_fup(d, ip);
 }

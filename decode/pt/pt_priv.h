@@ -126,6 +126,9 @@ void pt_walk_init(struct pt_decoder *d);
 /* Sets the walk up; then() comes after it. */
 void pt_walk_start(struct pt_decoder *d, enum pt_walk_kind kind, uint64_t ip,
 		   void (*then)(struct pt_decoder *d, int error));
+/* Does flow from ip come back to it without a packet (within PT_LOOP_BLOCKS)? */
+#define PT_LOOP_BLOCKS	4096
+bool pt_walk_returns(struct pt_decoder *d, uint64_t ip);
 void pt_stack_clear(struct pt_decoder *d);
 
 /* pt_flow.c */

@@ -416,6 +416,21 @@ static int look_ahead(struct pt_decoder *d, struct pt_block *b)
 	}
 }
 
+bool pt_walk_returns(struct pt_decoder *d, uint64_t ip)
+{
+	int error = 0, steps = PT_LOOP_BLOCKS;
+	struct pt_block *b = pt_blocks_get(d->blocks, ip, d->mode, &error);
+
+	while (b && steps-- && needs_no_packet(b)) {
+		if (b->to[only_way(b)] == ip)
+			return true;
+		b = pt_walk_follow(d, b, only_way(b), &error);
+		if (b && pt_block_index(b, ip) > 0)
+			return true;
+	}
+	return false;
+}
+
 static uint64_t step_to(const struct pt_decoder *d, const struct pt_block *b,
 			const struct step *s)
 {

@@ -288,6 +288,15 @@ class Failures(Case):
             self.assertRegex(text.splitlines()[0], ": cut$")
 
 
+    def test_loop_without_packets(self):
+        """Direct branches alone: how often they ran is not known, and said."""
+        prog = compile_c(self.dir, "prog", "#include <unistd.h>\n"
+                         "int main(void) { alarm(1); for (;;) ; }", "-O0")
+        self.record(prog, status=142)
+        done = self.run_hwt("info", status=3)
+        self.assertIn("1 gap [1 x a loop without packets", done.stderr)
+
+
 class Binaries(Case):
     """Programs that are gone or others by the time of decoding."""
 

@@ -521,13 +521,28 @@ static void a19_loop_without_packets(void **state)
 	put_sync(s, 0x1000);
 	put_tnt(s, "T");
 	expect(s, ON "[error loop 1000 @27]");
-	/* An event inside such a loop is met. */
+	/* An event inside such a loop is met; who knows in which turn. */
 	s = stream_new(0x1000);
 	stream_code(s, 0x1000, "f3 90  eb fc");
 	put_sync(s, 0x1000);
 	put_fup(s, 0x1002);
 	put_pgd_noip(s);
-	expect_ipt(s, ON "1000 [async 1002 to 0] [off 1002]");
+	expect_ipt(s, ON "1000 [gap repeated 1002 0] [async 1002 to 0] [off 1002]");
+	s = stream_new(0x1000);
+	for (i = 0; i < 1000; i++)
+		stream_code(s, 0x1000 + 2 * i, "eb 00");
+	stream_code(s, 0x1000 + 2 * i, "e9 2b f8 ff ff");
+	put_sync(s, 0x1000);
+	put_fup(s, 0x1004);
+	put_pgd_noip(s);
+	expect(s, ON "1000 1002 [gap repeated 1004 0] [async 1004 to 0] [off 1004]");
+	/* A loop with a condition has a packet a turn. */
+	s = stream_new(0x1000);
+	stream_code(s, 0x1000, "74 02  90 90  eb fa");
+	put_sync(s, 0x1000);
+	put_fup(s, 0x1000);
+	put_pgd_noip(s);
+	expect_ipt(s, ON "[async 1000 to 0] [off 1000]");
 	/* An event outside of it is not. */
 	s = stream_new(0x1000);
 	stream_code(s, 0x1000, "f3 90  eb fc");

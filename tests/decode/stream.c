@@ -189,6 +189,7 @@ void put_sync(struct stream *s, uint64_t ip)
 static const char *const why[TRACE_GAP_MAX] = {
 	[TRACE_GAP_OVERFLOW] = "overflow", [TRACE_GAP_NO_CODE] = "nocode",
 	[TRACE_GAP_NO_SYNC] = "nosync",	   [TRACE_GAP_LOST] = "lost",
+	[TRACE_GAP_REPEATED] = "repeated",
 	[TRACE_ERR_PACKET] = "packet",	   [TRACE_ERR_TRUNCATED] = "truncated",
 	[TRACE_ERR_PSB] = "psb",	   [TRACE_ERR_UNEXPECTED] = "unexpected",
 	[TRACE_ERR_DISABLED] = "disabled", [TRACE_ERR_RETURN] = "return",
