@@ -4,6 +4,7 @@
 #include "present/text.h"
 #include "recording.h"
 #include "sampling.h"
+#include "session/unit_features.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -172,9 +173,11 @@ static struct coresight_config coresight_config(const struct record_values *v)
 }
 
 /* Which options are whose, as far as they were given; NULL, or what is amiss. */
-static const char *unfit(const void *ctx, const char *backend)
+static const char *unfit(const void *ctx, const struct hwt_query *unit)
 {
+	static char events[80];
 	const struct record_values *v = ctx;
+	uint64_t filterable = hwt_filter_events(unit);
 	const struct { const char *option, *backends; bool given; } rows[] = {
 		{ "--mtc", "pt", v->mtc != NOT_GIVEN },
 		{ "--cyc", "pt coresight", v->cyc != NOT_GIVEN },
@@ -187,13 +190,15 @@ static const char *unfit(const void *ctx, const char *backend)
 		{ "--events", "spe", v->sampling.events },
 		{ "--no-events", "spe", v->sampling.no_events },
 		{ "--latency", "spe", v->sampling.latency },
+		{ events, "", (v->sampling.events | v->sampling.no_events) & ~filterable },
 		{ "--psb above 9", "pt", v->psb != NOT_GIVEN && v->psb > CORESIGHT_PSB_MAX },
 		{ "--cyc above 12", "pt", v->cyc != NOT_GIVEN && v->cyc > CORESIGHT_CYC_MAX },
 	};
 	size_t i;
 
+	snprintf(events, sizeof(events), "--events or --no-events beyond 0x%" PRIx64, filterable);
 	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-		if (rows[i].given && !strstr(rows[i].backends, backend))
+		if (rows[i].given && !strstr(rows[i].backends, unit->name))
 			return rows[i].option;
 	return NULL;
 }

@@ -121,12 +121,21 @@
 #define PMBIDR_ADDRMODE_BOTH	1ull
 #define PMBIDR_ADDRMODE_PA	3ull		/* virtual units only */
 
+/*
+ * PMSEVFR_EL1 and PMSNEVFR_EL1: no version of the architecture has these events, or lets
+ * them be filtered by.  Of the others no ID register tells; a unit's registers keep the
+ * bits of those that it has.
+ */
+#define PMSEVFR_RES0		(0xffffull << 32 | 1ull << SPE_EV_EXCEPTION)
+
 /* Capability words (hwt_bus_ops.cap): the ID registers, low half first. */
 #define SPE_CAP_PMSIDR		0
 #define SPE_CAP_PMSIDR_HI	1
 #define SPE_CAP_PMBIDR		2
 #define SPE_CAP_PMBIDR_HI	3
-#define SPE_CAP_COUNT		4
+#define SPE_CAP_EVENTS		4	/* bits that PMSEVFR_EL1 has; 0 without filter */
+#define SPE_CAP_EVENTS_HI	5
+#define SPE_CAP_COUNT		6
 
 /*
  * Packets (D10.2).  The header is a byte; bits 5:4 are log2 of the payload's

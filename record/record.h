@@ -68,7 +68,7 @@ struct record_options {
 	 * Told which backend it is, before anything is made: NULL, or the option that
 	 * this one has no use for.  May be NULL.
 	 */
-	const char	*(*unfit)(const void *ctx, const char *backend);
+	const char	*(*unfit)(const void *ctx, const struct hwt_query *unit);
 	const void	*unfit_ctx;
 	struct record_images images;
 	const char	*path;		/* program, or NULL: */

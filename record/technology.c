@@ -148,7 +148,7 @@ int technology_choose(struct recorder *r)
 	if (r->opt->nfilters && !r->technology->filters)
 		return recorder_fail(r, -EOPNOTSUPP, "backend '%s' has no address filters", name);
 	if (r->opt->unfit)
-		option = r->opt->unfit(r->opt->unfit_ctx, name);
+		option = r->opt->unfit(r->opt->unfit_ctx, &r->query);
 	if (option)
 		return recorder_fail(r, -EOPNOTSUPP,
 				     "%s: the program is traced by %s, which has no such thing; see hwt help record",

@@ -48,3 +48,10 @@ const char *hwt_feature(const struct hwt_query *unit, int *at)
 	}
 	return NULL;
 }
+
+uint64_t hwt_filter_events(const struct hwt_query *unit)
+{
+	if (!unit->ncaps)
+		return ~0ull;
+	return unit->caps[SPE_CAP_EVENTS] | (uint64_t)unit->caps[SPE_CAP_EVENTS_HI] << 32;
+}

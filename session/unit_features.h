@@ -11,4 +11,10 @@
  */
 const char *hwt_feature(const struct hwt_query *unit, int *at);
 
+/*
+ * Bits of PMSEVFR_EL1: the events that a profiling unit can filter by; all, where it
+ * does not describe itself.
+ */
+uint64_t hwt_filter_events(const struct hwt_query *unit);
+
 #endif

@@ -24,6 +24,12 @@ uint64_t spe_pmbidr(struct hwt_backend *be)
 	return id_word(be, SPE_CAP_PMBIDR);
 }
 
+/* Of either event filter: what their registers keep is the same. */
+static uint64_t events(struct hwt_backend *be)
+{
+	return id_word(be, SPE_CAP_EVENTS);
+}
+
 /* What the unit recommends; values that the manual has not yet: the largest. */
 static uint32_t min_interval(struct hwt_backend *be)
 {
@@ -58,6 +64,9 @@ static int check_filters(struct hwt_backend *be, const struct arm_spe_config2 *c
 		if (!filters[i].condition)
 			return -EINVAL;
 	}
+	/* Such bits the unit would ignore: other samples than were asked for. */
+	if ((c->pmsevfr | c->pmsnevfr) & ~events(be))
+		return -EOPNOTSUPP;
 	if ((idr & PMSIDR_COUNTSIZE_MASK) >> PMSIDR_COUNTSIZE_SHIFT == PMSIDR_COUNTSIZE_12)
 		max = 0xfff;
 	return c->pmsfcr & ~known || c->pmslatfr > max ? -EINVAL : 0;

@@ -52,7 +52,10 @@ struct cpu_unit {
 
 static DEFINE_PER_CPU(struct cpu_unit, cpu_units);
 static struct hwt_backend backend;
-static uint64_t pmsidr, pmbidr;	/* of all CPUs */
+static struct identity {
+	uint64_t	pmsidr, pmbidr;
+	uint64_t	events;		/* that it can filter by */
+} identity;	/* of all CPUs */
 static int irq, cpuhp;
 static int probe_result;	/* the device's; nobody else tells of it */
 
@@ -124,7 +127,7 @@ static uint64_t bus_now(struct hwt_bus *bus, int unit)
 
 static uint32_t bus_cap(struct hwt_bus *bus, uint32_t index)
 {
-	const uint64_t id[] = {pmsidr, pmbidr};
+	const uint64_t id[] = {identity.pmsidr, identity.pmbidr, identity.events};
 
 	return index < SPE_CAP_COUNT ? (uint32_t)(id[index / 2] >> 32 * (index % 2)) : 0;
 }
@@ -176,7 +179,7 @@ static irqreturn_t on_irq(int number, void *cpu_unit)
 
 struct look {
 	int		cpus, without, barred, different;
-	uint64_t	pmsidr, pmbidr;
+	struct identity	id;
 };
 
 #ifdef HWT_TEST
@@ -185,27 +188,42 @@ static unsigned long long pretended[8];
 static int npretended;
 module_param_array_named(pretend, pretended, ullong, &npretended, 0400);
 
-static bool pretend(int cpu, uint64_t *sidr, uint64_t *bidr)
+static bool pretend(int cpu, struct identity *id)
 {
 	if (2 * cpu + 1 >= npretended)
 		return false;
-	*sidr = pretended[2 * cpu];
-	*bidr = pretended[2 * cpu + 1];
+	id->pmsidr = pretended[2 * cpu];
+	id->pmbidr = pretended[2 * cpu + 1];
 	return true;
 }
 #endif
 
-/* This CPU's; false: it has no SPE. */
-static bool identify(uint64_t *sidr, uint64_t *bidr)
+/* Sampling is off: the register may be written. */
+static uint64_t filtered_events(void)
 {
+	uint64_t kept;
+
+	register_set(PMSEVFR_EL1, ~PMSEVFR_RES0);
+	isb();
+	kept = register_get(PMSEVFR_EL1);
+	register_set(PMSEVFR_EL1, 0);
+	return kept & ~PMSEVFR_RES0;
+}
+
+/* This CPU's; false: it has no SPE. */
+static bool identify(struct identity *id)
+{
+	memset(id, 0, sizeof(*id));
 #ifdef HWT_TEST
 	if (npretended)
-		return pretend(smp_processor_id(), sidr, bidr);
+		return pretend(smp_processor_id(), id);
 #endif
 	if (!(read_sysreg(id_aa64dfr0_el1) >> PMSVER_SHIFT & 0xf))
 		return false;
-	*sidr = register_get(PMSIDR_EL1);
-	*bidr = register_get(PMBIDR_EL1);
+	id->pmsidr = register_get(PMSIDR_EL1);
+	id->pmbidr = register_get(PMBIDR_EL1);
+	if (id->pmsidr & PMSIDR_FE && !(id->pmbidr & PMBIDR_P))
+		id->events = filtered_events();
 	return true;
 }
 
@@ -213,17 +231,16 @@ static bool identify(uint64_t *sidr, uint64_t *bidr)
 static void look_at_cpu(void *arg)
 {
 	struct look *l = arg;
-	uint64_t sidr, bidr;
+	struct identity id;
 
-	if (!identify(&sidr, &bidr)) {
+	if (!identify(&id)) {
 		l->without++;
 		return;
 	}
-	l->barred += !!(bidr & PMBIDR_P);
-	if (l->cpus && (sidr != l->pmsidr || bidr != l->pmbidr))
+	l->barred += !!(id.pmbidr & PMBIDR_P);
+	if (l->cpus && memcmp(&id, &l->id, sizeof(id)))
 		l->different++;
-	l->pmsidr = sidr;
-	l->pmbidr = bidr;
+	l->id = id;
 	l->cpus++;
 }
 
@@ -246,12 +263,11 @@ static int check_cpus(void)
 		pr_err("a hypervisor or firmware keeps SPE for itself\n");
 		return -EPERM;
 	}
-	if (arm64_kernel_unmapped_at_el0() && !(l.pmbidr & PMBIDR_ADDRMODE_MASK)) {
+	if (arm64_kernel_unmapped_at_el0() && !(l.id.pmbidr & PMBIDR_ADDRMODE_MASK)) {
 		pr_err("the kernel is not mapped while user code runs (KPTI), so SPE cannot write then: boot with kpti=off\n");
 		return -EPERM;
 	}
-	pmsidr = l.pmsidr;
-	pmbidr = l.pmbidr;
+	identity = l.id;
 	return 0;
 }
 
@@ -259,7 +275,7 @@ static int check_cpus(void)
 
 static int cpu_up(unsigned int cpu)
 {
-	struct look l = {.cpus = 1, .pmsidr = pmsidr, .pmbidr = pmbidr};
+	struct look l = {.cpus = 1, .id = identity};
 	unsigned long flags;
 
 	/* It was offline when the others were looked at. */

@@ -201,7 +201,8 @@ struct hwt_query {
 	uint64_t	time_hz;	/* out: ticks of the unit's clock a second */
 	uint32_t	caps[32];	/* out: pt: CPUID.14H.0 eax,ebx,ecx,edx, 14H.1 …;
 					   coresight: TRCIDR0 …; spe: PMSIDR_EL1,
-					   PMBIDR_EL1, low half first */
+					   PMBIDR_EL1, bits that PMSEVFR_EL1
+					   keeps; low half first */
 };
 #define HWT_QUERY_RING		0x1u	/* ring mode is supported */
 #define HWT_SCOPE_THREAD	0u

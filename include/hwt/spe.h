@@ -53,8 +53,8 @@ struct arm_spe_config {
 
 /*
  * Version 2: `first`, and the filters by their registers.  A filter that the
- * unit lacks (PMSIDR_EL1) is EOPNOTSUPP; reserved bits, and a filter that is on
- * without a condition, are EINVAL.
+ * unit lacks (PMSIDR_EL1), and an event that it cannot filter by, are EOPNOTSUPP;
+ * reserved bits, and a filter that is on without a condition, are EINVAL.
  */
 struct arm_spe_config2 {
 	struct arm_spe_config	first;

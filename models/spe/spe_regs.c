@@ -22,12 +22,12 @@ static const struct rule {
 } rules[] = {
 	{PMSCR_EL1, ANY_TIME, PMSCR_E0SPE | PMSCR_E1SPE | PMSCR_CX | PMSCR_PA | PMSCR_TS |
 				      PMSCR_PCT_MASK},
-	{PMSNEVFR_EL1, 0, ~0ull},
+	{PMSNEVFR_EL1, 0, SPE_EVENTS},
 	{PMSICR_EL1, 0, PMSICR_COUNT_MASK},
 	{PMSIRR_EL1, 0, PMSIRR_INTERVAL_MASK | PMSIRR_RND},
 	{PMSFCR_EL1, 0, PMSFCR_FE | PMSFCR_FT | PMSFCR_FL | PMSFCR_FNE | PMSFCR_B |
 				PMSFCR_LD | PMSFCR_ST},
-	{PMSEVFR_EL1, 0, ~0ull},
+	{PMSEVFR_EL1, 0, SPE_EVENTS},
 	{PMSLATFR_EL1, 0, SPE_COUNTER_MAX},
 	{PMBLIMITR_EL1, ANY_TIME, PMBLIMITR_LIMIT_MASK | PMBLIMITR_NVM | PMBLIMITR_FM_MASK |
 					  PMBLIMITR_E},
@@ -87,6 +87,8 @@ void spe_unit_caps(uint32_t *caps)
 	caps[SPE_CAP_PMSIDR_HI] = (uint32_t)(ID_PMSIDR >> 32);
 	caps[SPE_CAP_PMBIDR] = (uint32_t)ID_PMBIDR;
 	caps[SPE_CAP_PMBIDR_HI] = (uint32_t)(ID_PMBIDR >> 32);
+	caps[SPE_CAP_EVENTS] = (uint32_t)SPE_EVENTS;
+	caps[SPE_CAP_EVENTS_HI] = (uint32_t)(SPE_EVENTS >> 32);
 }
 
 int spe_unit_init(struct spe_unit *u, struct spe_regs_file *regs, uint64_t seed,

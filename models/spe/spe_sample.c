@@ -6,9 +6,6 @@
  */
 #include "spe_unit_priv.h"
 
-/* Events that the filters look at: all that the unit has but exceptions (D9.4.1). */
-#define FILTERED_EVENTS 0xffeull
-
 bool spe_enabled(struct spe_unit *u)
 {
 	return (*spe_reg(u, PMSCR_EL1) & (PMSCR_E0SPE | PMSCR_E1SPE)) &&
@@ -102,9 +99,9 @@ static bool type_wanted(uint64_t fcr, const struct spe_op *op)
 
 static bool wanted(struct spe_unit *u, const struct spe_op *op, const struct spe_figures *f)
 {
-	uint64_t fcr = *spe_reg(u, PMSFCR_EL1), e = f->events & FILTERED_EVENTS;
+	uint64_t fcr = *spe_reg(u, PMSFCR_EL1), e = f->events;
 
-	if (fcr & PMSFCR_FE && ~e & *spe_reg(u, PMSEVFR_EL1) & FILTERED_EVENTS)
+	if (fcr & PMSFCR_FE && ~e & *spe_reg(u, PMSEVFR_EL1))
 		return false;
 	if (fcr & PMSFCR_FNE && e & *spe_reg(u, PMSNEVFR_EL1))
 		return false;

@@ -15,6 +15,8 @@
 
 #define SPE_ALIGN_SHIFT	6		/* records are 64 bytes, at multiples of 64 */
 #define SPE_RECORD_SIZE	(1u << SPE_ALIGN_SHIFT)
+/* Events that the filters look at: all that the unit has but exceptions (D9.4.1). */
+#define SPE_EVENTS	0xffeull
 #define SPE_COUNTER_MAX	0xfffu		/* 12 bits, saturating */
 #define SPE_NEVER	(1ull << 62)	/* sampling is off: no count comes down from here */
 

@@ -452,9 +452,9 @@ static void other_backend(void **state)
 	assert_string_equal(t.error, "backend 'none' has no trace unit here");
 }
 
-static const char *only_pt(const void *ctx, const char *backend)
+static const char *only_pt(const void *ctx, const struct hwt_query *unit)
 {
-	return strcmp(backend, "pt") ? "--mtc" : NULL;
+	return strcmp(unit->name, "pt") ? "--mtc" : NULL;
 }
 
 /* Which backend it is, and what the units get, by what is there and asked for. */

@@ -429,6 +429,14 @@ static void config_table(void **state)
 		  .fcr = PMSFCR_FE | PMSFCR_FNE | PMSFCR_FL, .evfr = 8, .nevfr = 2,
 		  .latfr = 30}},
 		{T, &user, {.first = {0, USER, 0}, .pmsfcr = 0x10}, 2, -EINVAL, {0}},
+		/* Events that the unit lacks, or that no filter looks at. */
+		{T, &user, {.first = {0, USER, 0}, .pmsfcr = PMSFCR_FE, .pmsevfr = 0x1002}, 2,
+		 -EOPNOTSUPP, {0}},
+		{T, &user, {.first = {0, USER, 0}, .pmsfcr = PMSFCR_FNE, .pmsnevfr = 1}, 2,
+		 -EOPNOTSUPP, {0}},
+		{T, &user, {.first = {0, USER, 0}, .pmsfcr = PMSFCR_FNE,
+			    .pmsnevfr = 1ull << 63}, 2, -EOPNOTSUPP, {0}},
+		{T, &user, {.first = {0, USER, 0}, .pmsevfr = 1ull << 48}, 2, -EOPNOTSUPP, {0}},
 		{T, &user, {.first = {0, USER, 0}, .pmsfcr = PMSFCR_FL, .pmslatfr = 0x1000}, 2,
 		 -EINVAL, {0}},
 	};
@@ -468,6 +476,15 @@ static void config_against_the_unit(void **state)
 		assert_int_equal(w.be.ops->config_check(&w.be, HWT_MODE_THREAD, &user, &c,
 							sizeof(c), 2, &out), -EOPNOTSUPP);
 	}
+	/* One that keeps bits of its own in the registers. */
+	c.pmsfcr = PMSFCR_FE | PMSFCR_FNE;
+	c.pmsevfr = c.pmsnevfr = 1ull << 48 | 2;
+	spe_unit_caps(w.caps);
+	w.caps[SPE_CAP_EVENTS_HI] = 1u << 16;
+	assert_int_equal(w.be.ops->config_check(&w.be, HWT_MODE_THREAD, &user, &c, sizeof(c), 2,
+						&out), 0);
+	assert_true(((struct spe_config *)out)->evfr == c.pmsevfr);
+	hwt_free(out);
 	c.pmsfcr = 0;
 	w.caps[SPE_CAP_PMSIDR] |= 4u << PMSIDR_INTERVAL_SHIFT;
 	c.first.interval = 768;

@@ -175,8 +175,14 @@ static void test_registers(void **state)
 		{PMSFCR_EL1, 0x10, -EIO},
 		{PMSLATFR_EL1, 0xfff, 0},
 		{PMSLATFR_EL1, 0x1000, -EIO},
-		{PMSEVFR_EL1, ~0ull, 0},
-		{PMSNEVFR_EL1, ~0ull, 0},
+		{PMSEVFR_EL1, 0xffe, 0},
+		{PMSEVFR_EL1, 1, -EIO},
+		{PMSEVFR_EL1, 1ull << 12, -EIO},
+		{PMSEVFR_EL1, 1ull << 63, -EIO},
+		{PMSNEVFR_EL1, 0xffe, 0},
+		{PMSNEVFR_EL1, 1, -EIO},
+		{PMSNEVFR_EL1, 1ull << 12, -EIO},
+		{PMSNEVFR_EL1, 1ull << 63, -EIO},
 		{PMSICR_EL1, 0xffffffff, 0},
 		{PMSICR_EL1, 1ull << 56, -EIO},
 		{PMBPTR_EL1, BASE + 64, 0},
@@ -214,6 +220,8 @@ static void test_identification(void **state)
 					  (uint64_t)caps[SPE_CAP_PMSIDR_HI] << 32));
 	assert_true(rd(b, PMBIDR_EL1) == (caps[SPE_CAP_PMBIDR] |
 					  (uint64_t)caps[SPE_CAP_PMBIDR_HI] << 32));
+	assert_int_equal(caps[SPE_CAP_EVENTS], 0xffe);
+	assert_int_equal(caps[SPE_CAP_EVENTS_HI], 0);
 	/* Records are exactly as large as they are aligned. */
 	assert_int_equal((rd(b, PMSIDR_EL1) & PMSIDR_MAXSIZE_MASK) >> PMSIDR_MAXSIZE_SHIFT,
 			 rd(b, PMBIDR_EL1) & PMBIDR_ALIGN_MASK);

@@ -227,6 +227,10 @@ def check_refusals(checks):
     checks.that("interval", one_line(done, 125, "multiple of 256"), done.stderr)
     done = run([HWT, "record", "-c", "spe", "--types", "walk", PROGRAM])
     checks.that("types", one_line(done, 125, "walk"), done.stderr)
+    for option in "--events", "--no-events":
+        for bits in "1", "0x1002", "0x10000", hex(1 << 48), hex(1 << 63):
+            done = run([HWT, "record", "-c", "spe", option, bits, PROGRAM])
+            checks.that(f"{option} {bits}", one_line(done, 125, option, "0xffe"), done.stderr)
     done = run([HWT, "record", "-c", "spe", "--ring", PROGRAM])
     checks.that("ring", one_line(done, 125, "ring"), done.stderr)
     done = run([HWT, "record", "-c", "spe", "-f", "main", PROGRAM])
