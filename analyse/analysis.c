@@ -188,6 +188,12 @@ failed:
 	return ret;
 }
 
+void analysis_watch(struct analysis_thread *t, analysis_entry_fn fn, void *ctx)
+{
+	t->entered = fn;
+	t->entered_ctx = ctx;
+}
+
 void analysis_exec(struct analysis_thread *t)
 {
 	stack_close(t, ANALYSIS_UNFINISHED);

@@ -15,8 +15,9 @@
  *  - a call pushes a frame; a return pops to the frame whose return address it
  *    goes to, however deep (exceptions, longjmp by return);
  *  - a jump into the middle of a function that is on the stack pops to it
- *    (longjmp, landing pads); a jump to another function is a tail call: the
- *    frame changes its function, and the depth stays;
+ *    (longjmp, landing pads), also one by way of code outside the filter; a jump
+ *    to another function is a tail call: the frame changes its function, and
+ *    the depth stays;
  *  - a function's ".cold" part is the function;
  *  - a signal handler is a frame of its own, ended by the flow's coming back to
  *    where it was interrupted;
@@ -24,6 +25,7 @@
  *    returns find their place again;
  *  - a return from the lowest frame begins a new one at depth 0: its caller
  *    began before the trace, or lies outside the filter.
+ * Who wants the calls one by one, as they come, has them told (analysis_watch).
  */
 #ifndef ANALYSE_ANALYSIS_H
 #define ANALYSE_ANALYSIS_H
@@ -99,6 +101,26 @@ struct analysis_thread *analysis_thread(struct analysis *a, uint32_t pid, uint32
 int analysis_feed(struct analysis_thread *t, const struct trace_event *ev, int n);
 /* What follows is another program: exec.  Closes all frames. */
 void analysis_exec(struct analysis_thread *t);
+
+enum analysis_way {		/* how the code at `ip` was entered */
+	ANALYSIS_BY_CALL,
+	ANALYSIS_BY_JUMP,	/* a tail call: at its caller's depth */
+	ANALYSIS_BY_SIGNAL,
+	ANALYSIS_UNSEEN,	/* flow begins at its start: who called it was not traced */
+	ANALYSIS_TO_OUTSIDE,	/* called, and not traced; ip 0: not known */
+	ANALYSIS_WAYS
+};
+struct analysis_entry {
+	enum analysis_way way;
+	uint32_t	depth;		/* frames below it */
+	uint64_t	ip;
+};
+typedef void (*analysis_entry_fn)(void *ctx, const struct analysis_entry *e);
+/*
+ * Each entry that the tree's `calls` count is told, while the event that shows
+ * it is fed: the first run there; of a call to outside, what comes after it.
+ */
+void analysis_watch(struct analysis_thread *t, analysis_entry_fn fn, void *ctx);
 /* Closes the frames that are still open, flagged unfinished. */
 void analysis_thread_end(struct analysis_thread *t);
 

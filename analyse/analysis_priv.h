@@ -83,6 +83,9 @@ struct analysis_thread {
 	bool		disabled;	/* with tracing off since */
 	uint64_t	ret, ret2;	/* CALL, SYSCALL: address after it, and its own */
 	uint64_t	disabled_ip, async_ip;
+	uint64_t	ip;		/* where the run begins that is arriving */
+	analysis_entry_fn entered;	/* or NULL */
+	void		*entered_ctx;
 	int		error;
 };
 

@@ -136,6 +136,29 @@ static void set_node(struct analysis_thread *t, struct frame *f, bool called)
 	f->node->pub.calls += called;
 }
 
+static void tell(const struct analysis_thread *t, enum analysis_way way, uint32_t depth)
+{
+	struct analysis_entry e = {
+		.way = way,
+		.depth = depth,
+		.ip = way == ANALYSIS_TO_OUTSIDE ? t->disabled_ip : t->ip,
+	};
+
+	if (t->entered)
+		t->entered(t->entered_ctx, &e);
+}
+
+static enum analysis_way way_into(const struct frame *f)
+{
+	if (!f->fn)
+		return ANALYSIS_TO_OUTSIDE;
+	if (f->flags & ANALYSIS_TAIL)
+		return ANALYSIS_BY_JUMP;
+	if (f->flags & ANALYSIS_SIGNAL)
+		return ANALYSIS_BY_SIGNAL;
+	return f->ret ? ANALYSIS_BY_CALL : ANALYSIS_UNSEEN;
+}
+
 static int push(struct analysis_thread *t, struct function *fn, uint64_t ret,
 		uint32_t flags, bool called)
 {
@@ -170,6 +193,8 @@ static int push(struct analysis_thread *t, struct function *fn, uint64_t ret,
 	t->fn = fn;
 	if (t->n > t->max_depth)
 		t->max_depth = t->n;
+	if (called)
+		tell(t, way_into(f), t->n - 1);
 	return 0;
 }
 
@@ -355,21 +380,59 @@ static int arrive_by_async(struct analysis_thread *t, const struct arrival *at)
 	return into_middle(t, at, ANALYSIS_UNWOUND);
 }
 
+/* Functions that go on in another frame than their caller's: unlike qsort, say. */
+static bool never_returns(const struct analysis_thread *t, uint64_t ip)
+{
+	static const char *const names[] = {"longjmp", "_Unwind_R", "__cxa_throw",
+					    "__cxa_rethrow"};
+	struct image_symbol sym = {0};
+	size_t i;
+
+	if (!ip || !t->symbol(t->ctx, ip, &sym) || !sym.raw_name)
+		return false;
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strstr(sym.raw_name, names[i]))
+			return true;
+	return false;
+}
+
+static void pop_to_outside(struct analysis_thread *t)
+{
+	uint32_t n = t->n;
+
+	while (n > 0 && t->frames[n - 1].fn)
+		n--;
+	pop_to(t, n, ANALYSIS_UNWOUND);
+}
+
+/* Code outside was called, and flow comes back elsewhere than behind that call. */
+static int back_elsewhere(struct analysis_thread *t, const struct arrival *at)
+{
+	int ret = push(t, NULL, t->ret, 0, true);
+
+	if (ret)
+		return ret;
+	/* It jumped into a frame further down. */
+	if (at->inside && at->fn->depth)
+		return into_middle(t, at, ANALYSIS_UNWOUND);
+	/* Or to code outside further down, which called; else it called back itself. */
+	if (never_returns(t, t->disabled_ip)) {
+		pop(t, ANALYSIS_UNWOUND);
+		pop_to_outside(t);
+	}
+	return push(t, at->fn, 0, at->at_start ? 0 : ANALYSIS_NO_BEGIN, at->at_start);
+}
+
 static int arrive_by_call(struct analysis_thread *t, const struct arrival *at)
 {
 	struct node *n;
-	int ret;
 
 	if (!t->disabled)
 		return push(t, at->fn, t->ret, 0, true);
-	if (at->ip != t->ret) {
-		/* Code outside has called back. */
-		ret = push(t, NULL, t->ret, 0, true);
-		return ret ? ret
-			   : push(t, at->fn, 0, at->at_start ? 0 : ANALYSIS_NO_BEGIN,
-				  at->at_start);
-	}
+	if (at->ip != t->ret)
+		return back_elsewhere(t, at);
 	/* Called outside and came back: nothing of it was traced. */
+	tell(t, ANALYSIS_TO_OUTSIDE, t->n);
 	if (t->root) {
 		n = tree_child(t->a, top(t)->node, NULL, ANALYSIS_NODE_OUTSIDE);
 		if (n)
@@ -432,6 +495,7 @@ int stack_arrive(struct analysis_thread *t, uint64_t ip, uintptr_t place)
 	enum expect expect = t->expect;
 	int ret;
 
+	t->ip = ip;
 	/* Off and on again at one place: as if nothing had been. */
 	if (t->disabled && ip == t->disabled_ip) {
 		t->disabled = false;
@@ -468,9 +532,11 @@ void stack_gap(struct analysis_thread *t, uint64_t missing)
 void stack_close(struct analysis_thread *t, uint32_t flags)
 {
 	settle(t);
-	/* The last thing that it did was to return. */
+	/* The last thing that it did was to return; or to call code outside. */
 	if (t->n && t->expect == EXPECT_RETURN)
 		pop(t, 0);
+	if (t->n && t->expect == EXPECT_CALL && t->disabled)
+		(void)push(t, NULL, t->ret, 0, true); /* no room: it is not counted */
 	while (t->n)
 		pop(t, flags);
 	t->expect = EXPECT_FLOW;

@@ -28,21 +28,21 @@ static int begin(void *ctx, struct hwt_stream *st)
 		return -ENOMEM;
 	}
 	a->nthreads++;
-	a->stream = st;
-	a->programs = 0;
 	return 0;
 }
 
 static int feed(void *ctx, const struct trace_event *ev, int n)
 {
 	struct analysing *a = ctx;
-	struct analysis_thread *thread = a->thread[a->nthreads - 1].thread;
-	uint32_t programs = hwt_stream_programs(a->stream);
 
-	if (programs != a->programs)
-		analysis_exec(thread);
-	a->programs = programs;
-	return analysis_feed(thread, ev, n);
+	return analysis_feed(a->thread[a->nthreads - 1].thread, ev, n);
+}
+
+static void exec(void *ctx)
+{
+	struct analysing *a = ctx;
+
+	analysis_exec(a->thread[a->nthreads - 1].thread);
 }
 
 static int end(void *ctx, struct hwt_stream *st, const struct summary *s)
@@ -79,7 +79,7 @@ int analysing_run(const struct recording *rec, bool tree,
 		  int (*show)(struct analysing *a, const void *values), const void *values)
 {
 	static const struct recording_visitor visitor = {
-		.begin = begin, .feed = feed, .end = end,
+		.begin = begin, .feed = feed, .exec = exec, .end = end,
 	};
 	struct analysis_config config = { .tree = tree };
 	struct analysing a = { .rec = *rec };

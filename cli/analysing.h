@@ -17,8 +17,6 @@ struct analysing {
 		char		*name;
 		struct summary	summary;
 	} *thread;
-	struct hwt_stream *stream;	/* under way */
-	uint32_t	programs;	/* that it has begun: each exec begins one */
 	int		nthreads;
 	uint64_t	base;		/* ticks of the first event */
 };

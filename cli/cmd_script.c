@@ -70,6 +70,17 @@ static int feed(void *ctx, const struct trace_event *ev, int n)
 	return l->out.err ? 1 : err;
 }
 
+static void exec(void *ctx)
+{
+	script_exec(((struct listing *)ctx)->script);
+}
+
+static int end(void *ctx, struct hwt_stream *st, const struct summary *s)
+{
+	script_end(((struct listing *)ctx)->script);
+	return 0;
+}
+
 static int samples(void *ctx, const struct spe_event *ev, int n)
 {
 	struct listing *l = ctx;
@@ -97,7 +108,8 @@ static void summary_line(struct listing *l)
 static int list(struct listing *l, const struct script_options *options, bool json)
 {
 	static const struct recording_visitor visitor = {
-		.begin = begin, .feed = feed, .samples = samples, .listing = true,
+		.begin = begin, .feed = feed, .exec = exec, .samples = samples, .end = end,
+		.listing = true,
 	};
 	int status, closed;
 

@@ -147,10 +147,14 @@ static int pull(struct recording *r, struct hwt_stream *st,
 		const struct recording_visitor *v, void *ctx, struct summary *sum,
 		struct trace_event *events)
 {
+	uint32_t programs = 0;
 	int n, err;
 
 	while ((n = hwt_stream_next(st, events, EVENTS)) > 0) {
 		summary_feed(sum, events, n);
+		if (hwt_stream_programs(st) != programs && v->exec)
+			v->exec(ctx);
+		programs = hwt_stream_programs(st);
 		err = v->feed ? v->feed(ctx, events, n) : 0;
 		if (err)
 			return err;

@@ -70,6 +70,8 @@ void recording_discard(struct recording *r);
 struct recording_visitor {
 	int (*begin)(void *ctx, struct hwt_stream *st);
 	int (*feed)(void *ctx, const struct trace_event *ev, int n);
+	/* What is fed next is another program's: exec. */
+	void (*exec)(void *ctx);
 	/* Recordings of samples; without it they are refused if there is a feed. */
 	int (*samples)(void *ctx, const struct spe_event *ev, int n);
 	int (*end)(void *ctx, struct hwt_stream *st, const struct summary *s);

@@ -69,7 +69,7 @@ void script_free(struct script *s)
 	if (!s)
 		return;
 	script_insns_reset(s);
-	free(s->returns);
+	analysis_free(s->analysis);
 	free(s);
 }
 
@@ -78,8 +78,21 @@ int script_begin(struct script *s, const struct script_thread *thread)
 	script_insns_reset(s);
 	s->thread = *thread;
 	s->has_symbol = false;
-	s->depth = 0;
-	return 0;
+	return s->opt.mode == SCRIPT_CALLS ? script_calls_begin(s) : 0;
+}
+
+void script_exec(struct script *s)
+{
+	if (s->calls)
+		analysis_exec(s->calls);
+	s->has_symbol = false;
+}
+
+void script_end(struct script *s)
+{
+	if (s->calls)
+		analysis_thread_end(s->calls);
+	s->calls = NULL;
 }
 
 static const char *const branch_names[BLOCK_END_MAX] = {
@@ -153,16 +166,17 @@ static void other(struct script *s, const struct trace_event *ev)
 
 static int feed_one(struct script *s, const struct trace_event *ev)
 {
-	if (s->opt.mode == SCRIPT_INSNS && ev->type == TRACE_RUN)
-		return script_insns(s, ev);
-	if (s->opt.mode == SCRIPT_CALLS &&
-	    (ev->type == TRACE_RUN || ev->type == TRACE_ASYNC))
-		return script_calls(s, ev);
-	if (ev->type == TRACE_RUN)
-		branch(s, ev);
-	else
+	int err = 0;
+
+	if (s->opt.mode == SCRIPT_CALLS)
+		err = script_calls(s, ev);
+	if (ev->type != TRACE_RUN)
 		other(s, ev);
-	return 0;
+	else if (s->opt.mode == SCRIPT_INSNS)
+		err = script_insns(s, ev);
+	else if (s->opt.mode == SCRIPT_BRANCHES)
+		branch(s, ev);
+	return err;
 }
 
 int script_feed(struct script *s, const struct trace_event *ev, int n)

@@ -62,10 +62,13 @@ struct script;
 /* NULL: no memory.  out outlives it. */
 struct script *script_new(const struct script_options *options, struct out *out);
 void script_free(struct script *s);
-/* The events that follow are this thread's.  0 or -ENOMEM. */
+/* The events that follow are this thread's, until script_end.  0 or -ENOMEM. */
 int script_begin(struct script *s, const struct script_thread *thread);
 /* 0; -ENOMEM; or the first error of out. */
 int script_feed(struct script *s, const struct trace_event *ev, int n);
+/* What follows is another program: exec. */
+void script_exec(struct script *s);
+void script_end(struct script *s);
 /* "load", "not-taken"; never NULL. */
 const char *script_sample_name(const struct spe_sample *p);
 /* The same for samples (SCRIPT_SAMPLES); of a CPU: pid and tid, if that is known. */

@@ -1,71 +1,69 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One line a call, indented by depth.  The depth comes from return addresses: a
- * return goes back to the call that it matches, however deep (longjmp,
- * exceptions); one that matches none leaves the depth as it is.
+ * One line a call, indented by depth: what `hwt calls` counts, by the same
+ * stack (analyse/analysis.h), one by one.
  */
 #include "script_internal.h"
 
 #include <errno.h>
-#include <stdlib.h>
 
-#define SEARCH_DEPTH	4096	/* frames that one return may leave */
+static const char *const ways[ANALYSIS_WAYS] = {
+	[ANALYSIS_BY_CALL] = "call",
+	[ANALYSIS_BY_JUMP] = "tail",
+	[ANALYSIS_BY_SIGNAL] = "async",
+	[ANALYSIS_UNSEEN] = "enabled",
+	[ANALYSIS_TO_OUTSIDE] = "outside",
+};
 
-static int push(struct script *s, uint64_t address)
+/* The instruction that flow left for the callee. */
+static uint64_t left_at(const struct trace_event *left)
 {
-	uint32_t room = s->room ? 2 * s->room : 256;
-	uint64_t *returns;
-
-	if (s->depth == s->room) {
-		returns = realloc(s->returns, room * sizeof(*returns));
-		if (!returns)
-			return -ENOMEM;
-		s->returns = returns;
-		s->room = room;
-	}
-	s->returns[s->depth++] = address;
-	return 0;
+	if (left->type == TRACE_RUN && left->flags & TRACE_F_BRANCH)
+		return left->block->last;
+	return left->ip;
 }
 
-static void pop_to(struct script *s, uint64_t address)
+static void entered(void *ctx, const struct analysis_entry *e)
 {
-	uint32_t i, end = s->depth > SEARCH_DEPTH ? s->depth - SEARCH_DEPTH : 0;
-
-	for (i = s->depth; i > end; i--) {
-		if (s->returns[i - 1] == address) {
-			s->depth = i - 1;
-			return;
-		}
-	}
-}
-
-static int enter(struct script *s, const struct trace_event *ev, const char *event,
-		 uint64_t from, uint64_t back)
-{
+	struct script *s = ctx;
+	bool seen = e->way != ANALYSIS_UNSEEN;
+	/* A handler begins when it does, not when what it interrupted was left. */
+	bool late = !seen || e->way == ANALYSIS_BY_SIGNAL;
 	struct row row = {
-		.event = event, .ev = ev, .ip = from, .to = ev->to, .depth = s->depth,
+		.event = ways[e->way], .ev = late ? s->event : &s->left,
+		.ip = seen ? left_at(&s->left) : 0, .to = e->ip, .depth = e->depth,
+		.way = e->way,
 	};
 
 	script_row(s, &row);
-	return push(s, back);
+}
+
+int script_calls_begin(struct script *s)
+{
+	static const struct analysis_config config = { .tree = false };
+
+	if (!s->analysis)
+		s->analysis = analysis_new(&config);
+	if (!s->analysis)
+		return -ENOMEM;
+	s->calls = analysis_thread(s->analysis, s->thread.pid, s->thread.tid,
+				   s->thread.symbol, s->thread.ctx);
+	if (!s->calls)
+		return -ENOMEM;
+	s->left = (struct trace_event){ 0 };
+	s->event = &s->left;
+	analysis_watch(s->calls, entered, s);
+	return 0;
 }
 
 int script_calls(struct script *s, const struct trace_event *ev)
 {
-	const struct trace_block *b;
+	int err;
 
-	if (ev->type == TRACE_ASYNC) {
-		/* A handler; not its end, which comes back to where it was called. */
-		if (ev->to == 0)
-			return 0;
-		return enter(s, ev, "async", ev->ip, ev->ip);
-	}
-	b = ev->block;
-	if (!(ev->flags & TRACE_F_BRANCH))
-		return 0;
-	if (b->kind == BLOCK_CALL || b->kind == BLOCK_CALL_IND)
-		return enter(s, ev, "call", b->last, b->end);
-	if (b->kind == BLOCK_RET && ev->to)
-		pop_to(s, ev->to);
-	return 0;
+	s->event = ev;
+	err = analysis_feed(s->calls, ev, 1);
+	if (ev->type == TRACE_RUN || ev->type == TRACE_ASYNC)
+		s->left = *ev;
+	s->event = &s->left;
+	return err;
 }

@@ -2,6 +2,7 @@
 #ifndef PRESENT_SCRIPT_INTERNAL_H
 #define PRESENT_SCRIPT_INTERNAL_H
 
+#include "../analyse/analysis.h"
 #include "json.h"
 #include "script.h"
 
@@ -12,6 +13,7 @@ struct row {
 	uint64_t	ip, to;		/* 0: none */
 	const char	*note;		/* or NULL */
 	uint32_t	depth;		/* SCRIPT_CALLS */
+	enum analysis_way way;		/* SCRIPT_CALLS */
 	const struct spe_sample *sample;	/* SCRIPT_SAMPLES */
 };
 
@@ -32,8 +34,11 @@ struct script {
 	size_t		text_bytes;
 	struct image_symbol symbol;	/* of the last instruction line */
 	bool		has_symbol;
-	uint64_t	*returns;	/* SCRIPT_CALLS: return addresses, lowest first */
-	uint32_t	depth, room;
+	/* SCRIPT_CALLS */
+	struct analysis	*analysis;
+	struct analysis_thread *calls;
+	struct trace_event left;	/* the last run or interruption */
+	const struct trace_event *event;	/* that is being fed */
 };
 
 /* script_row.c */
@@ -45,6 +50,7 @@ void script_sample_json(struct script *s, const struct spe_sample *p);
 int script_insns(struct script *s, const struct trace_event *ev);
 void script_insns_reset(struct script *s);
 /* script_calls.c */
+int script_calls_begin(struct script *s);
 int script_calls(struct script *s, const struct trace_event *ev);
 
 #endif

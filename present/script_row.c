@@ -135,6 +135,21 @@ static void text_loss(struct script *s, const struct row *row)
 		out_printf(s->out, ", %llu bytes", (unsigned long long)ev->value);
 }
 
+static void text_address(struct script *s, uint64_t ip)
+{
+	if (wants(s, SCRIPT_IP) && ip)
+		pad_hex(s->out, ip, 16);
+	else if (wants(s, SCRIPT_IP))
+		out_printf(s->out, "%16s", "-");
+}
+
+/* As hwt calls has them. */
+static const char *const words[ANALYSIS_WAYS] = {
+	[ANALYSIS_BY_JUMP] = "tail",
+	[ANALYSIS_BY_SIGNAL] = "signal",
+	[ANALYSIS_TO_OUTSIDE] = "outside",
+};
+
 static void text_call(struct script *s, const struct row *row)
 {
 	uint32_t i, depth = row->depth < INDENT_MAX ? row->depth : INDENT_MAX;
@@ -143,14 +158,11 @@ static void text_call(struct script *s, const struct row *row)
 		out_str(s->out, "  ");
 	if (row->depth > INDENT_MAX)
 		out_printf(s->out, "[%u] ", row->depth);
-	if (row->event[0] == 'a')
-		out_str(s->out, "signal");
-	if (wants(s, SCRIPT_IP))
-		pad_hex(s->out, row->ip, 16);
+	text_address(s, row->ip);
 	if (row->to && wants(s, SCRIPT_SYM))
 		text_symbol(s, row->to);
-	else if (!row->to)
-		out_str(s->out, " [outside]");
+	if (words[row->way])
+		out_printf(s->out, " [%s]", words[row->way]);
 	if (row->to && wants(s, SCRIPT_LINE))
 		text_line(s, row->to);
 	if (wants(s, SCRIPT_TO))
@@ -163,10 +175,7 @@ static void text_flow(struct script *s, const struct row *row)
 
 	if (wants(s, SCRIPT_EVENT))
 		out_printf(o, "%-10s", row->event);
-	if (wants(s, SCRIPT_IP) && row->ip)
-		pad_hex(o, row->ip, 16);
-	else if (wants(s, SCRIPT_IP))
-		out_printf(o, "%16s", "-");
+	text_address(s, row->ip);
 	if (row->ip && (wants(s, SCRIPT_SYM) || wants(s, SCRIPT_IMAGE)))
 		text_symbol(s, row->ip);
 	if (row->ip && wants(s, SCRIPT_LINE))

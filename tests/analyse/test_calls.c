@@ -20,6 +20,8 @@ static struct analysis_thread *t;
 static struct trace_block *blocks[MAX_BLOCKS];
 static int nblocks;
 static uint64_t now;
+static uint64_t told[ANALYSIS_WAYS];	/* entries, by analysis_watch */
+static struct analysis_entry last_told;
 
 static bool symbol(void *ctx, uint64_t ip, struct image_symbol *out)
 {
@@ -35,6 +37,8 @@ static bool symbol(void *ctx, uint64_t ip, struct image_symbol *out)
 	snprintf(names[letter], sizeof(names[letter]), "%c", letter);
 	if (letter == 'J')
 		strcpy(names[letter], "_setjmp");
+	if (letter == 'L')
+		strcpy(names[letter], "longjmp");
 	if (letter == 'H')
 		strcpy(names[letter], "G.cold");
 	out->name = out->raw_name = names[letter];
@@ -101,6 +105,13 @@ static void gap(uint64_t missing)
 		.type = TRACE_GAP, .error = TRACE_GAP_LOST, .value = missing});
 }
 
+static void tell(void *ctx, const struct analysis_entry *e)
+{
+	assert_true(e->way < ANALYSIS_WAYS);
+	told[e->way]++;
+	last_told = *e;
+}
+
 static int setup(void **st)
 {
 	struct analysis_config config = {.tree = true, .max_nodes = 100000};
@@ -108,7 +119,11 @@ static int setup(void **st)
 	a = analysis_new(&config);
 	t = analysis_thread(a, 1, 1, symbol, NULL);
 	now = 0;
-	return a && t ? 0 : -1;
+	memset(told, 0, sizeof(told));
+	if (!a || !t)
+		return -1;
+	analysis_watch(t, tell, NULL);
+	return 0;
 }
 
 static int teardown(void **st)
@@ -154,6 +169,30 @@ static void draw(const struct analysis_node *n, char **at)
 	}
 }
 
+static uint64_t calls_below(const struct analysis_node *n, bool outside)
+{
+	uint64_t calls = 0;
+
+	for (; n; n = n->next) {
+		if (n->kind != ANALYSIS_NODE_GAP &&
+		    outside == (n->kind == ANALYSIS_NODE_OUTSIDE))
+			calls += n->calls;
+		calls += calls_below(n->child, outside);
+	}
+	return calls;
+}
+
+/* What was counted was also told. */
+static void expect_told(void)
+{
+	const struct analysis_node *first = analysis_tree(t)->child;
+
+	assert_int_equal(told[ANALYSIS_BY_CALL] + told[ANALYSIS_BY_JUMP] +
+				 told[ANALYSIS_BY_SIGNAL] + told[ANALYSIS_UNSEEN],
+			 calls_below(first, false));
+	assert_int_equal(told[ANALYSIS_TO_OUTSIDE], calls_below(first, true));
+}
+
 /* Ends the thread; what was executed is all somebody's own. */
 static void expect_tree(const char *want)
 {
@@ -166,6 +205,7 @@ static void expect_tree(const char *want)
 	*text = 0;
 	draw(analysis_tree(t)->child, &at);
 	assert_string_equal(text, want);
+	expect_told();
 	n = analysis_functions(a, &list);
 	for (i = 0; i < n; i++) {
 		sum += list[i]->self;
@@ -233,6 +273,7 @@ static void tail_call(void **st)
 	run(AT('D', 0), BLOCK_RET);
 	run(AT('A', 0x10), BLOCK_JMP);
 	expect_tree("A(B C D)");
+	assert_int_equal(told[ANALYSIS_BY_JUMP], 2);
 	assert_int_equal(function("D")->flags, ANALYSIS_TAIL);
 	assert_int_equal(function("D")->calls, 1);
 	assert_int_equal(analysis_max_depth(t), 2);
@@ -275,11 +316,13 @@ static void longjmp_rounds(void **st)
 			run(AT('B', 0), BLOCK_CALL);
 		run(AT('B', 0x20), BLOCK_CALL);
 		run(AT('L', 0), BLOCK_JMP_IND);
+		assert_int_equal(last_told.ip, AT('L', 0));
+		assert_int_equal(last_told.depth, 10);
 	}
 	run(AT('A', 0x10), BLOCK_JMP);
 	assert_int_equal(analysis_max_depth(t), 1 + 1 + 8 + 1);
 	expect_tree("A(_setjmp B*1000(B*1000(B*1000(B*1000(B*1000(B*1000(B*1000(B*1000("
-		    "B*1000(L*1000))))))))))");
+		    "B*1000(longjmp*1000))))))))))");
 }
 
 /* The same where the program has no symbols, and several frames of A. */
@@ -373,6 +416,7 @@ static void signal_async(void **st)
 	run(AT('A', 0x10), BLOCK_JMP);
 	assert_int_equal(analysis_max_depth(t), 4);
 	expect_tree("A(B(S*100(C*100) [unknown]*0))");
+	assert_int_equal(told[ANALYSIS_BY_SIGNAL], 100);
 	assert_int_equal(function("S")->flags, ANALYSIS_SIGNAL);
 	assert_int_equal(function("B")->flags, 0);
 }
@@ -394,6 +438,7 @@ static void signal_in_syscall(void **st)
 	run(AT('B', 0x1e), BLOCK_RET);
 	run(AT('A', 0x10), BLOCK_JMP);
 	expect_tree("A(B(S [unknown]*0))");
+	assert_int_equal(told[ANALYSIS_BY_SIGNAL], 1);
 }
 
 /* Just called, not yet begun: the handler's frame lies on the callee's. */
@@ -454,9 +499,57 @@ static void filtered(void **st)
 		disabled(AT('q', 0x20));
 	}
 	expect_tree("A*3(x*6(B*6))");
+	assert_int_equal(told[ANALYSIS_UNSEEN], 3 + 6);
+	assert_int_equal(told[ANALYSIS_TO_OUTSIDE], 6);
 	assert_int_equal(function("A")->calls, 3);
 	assert_int_equal(function("B")->calls, 6);
 	assert_int_equal(function("A")->flags, 0);
+}
+
+/* A filter on A, whose setjmp and callees are outside. */
+static void longjmp_outside(void **st)
+{
+	int round;
+
+	enabled(AT('A', 0));
+	run(AT('A', 0), BLOCK_CALL);
+	disabled(AT('J', 0));
+	for (round = 0; round < 1000; round++) {
+		enabled(AT('A', 0x10));
+		run(AT('A', 0x10), BLOCK_CALL);
+		disabled(AT('B', 0));
+	}
+	enabled(AT('A', 0x20));
+	run(AT('A', 0x20), BLOCK_RET);
+	assert_int_equal(analysis_max_depth(t), 2);
+	expect_tree("A(x*1001)");
+}
+
+/* A filter on B, which leaves by longjmp for whoever called it, and is called again. */
+static void longjmp_to_outside(void **st)
+{
+	int round;
+
+	for (round = 0; round < 1000; round++) {
+		enabled(AT('B', 0));
+		run(AT('B', 0), BLOCK_CALL);
+		run(AT('B', 0), BLOCK_CALL);
+		disabled(AT('L', 0));
+	}
+	assert_int_equal(analysis_max_depth(t), 3);
+	expect_tree("B*1000(B*1000(x*1000))");
+}
+
+/* What the filter leaves out is called and does not come back: exit. */
+static void ends_outside(void **st)
+{
+	enabled(AT('A', 0));
+	run(AT('A', 0), BLOCK_CALL);
+	disabled(AT('q', 0));
+	expect_tree("A(x)");
+	assert_int_equal(last_told.way, ANALYSIS_TO_OUTSIDE);
+	assert_int_equal(last_told.ip, AT('q', 0));
+	assert_int_equal(last_told.depth, 1);
 }
 
 /* A gap on the way down: the depth is found again by later returns. */
@@ -595,6 +688,9 @@ int main(void)
 		TEST(signal_at_entry),
 		TEST(stopped_at_entry),
 		TEST(filtered),
+		TEST(ends_outside),
+		TEST(longjmp_outside),
+		TEST(longjmp_to_outside),
 		TEST(gap_in_descent),
 		TEST(gap_first),
 		TEST(get_pc),

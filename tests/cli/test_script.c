@@ -15,16 +15,16 @@
 
 static const uint8_t lens[] = { 1, 2, 3, 4, 5, 6, 7, 8 };
 
-static const struct trace_block call_block = {
+static struct trace_block call_block = {
 	.ip = 0x401000, .last = 0x401006, .end = 0x40100a, .ninsn = 4, .nbytes = 10,
 	.kind = BLOCK_CALL, .len = lens, .id = 0,
 };
-static const struct trace_block ret_block = {
+static struct trace_block ret_block = {
 	.ip = 0x402000, .last = 0x402001, .end = 0x402003, .ninsn = 2, .nbytes = 3,
 	.kind = BLOCK_RET, .len = lens, .id = 1,
 };
 /* The addresses grow a digit. */
-static const struct trace_block low_block = {
+static struct trace_block low_block = {
 	.ip = 0xffe, .last = 0x1001, .end = 0x1004, .ninsn = 3, .nbytes = 6,
 	.kind = BLOCK_JCC, .len = lens, .id = 5000,
 };
@@ -45,6 +45,7 @@ static const struct trace_event events[] = {
 	{ .type = TRACE_PIP, .value = 0x1234000 },
 	{ .type = TRACE_CONTEXT, .value = 0xabc },
 	{ .type = TRACE_SYNC, .offset = 0x40 },
+	{ .type = TRACE_RUN, .ninsn = 1, .ip = 0x401000, .block = &call_block },
 };
 #define NEVENTS	((int)(sizeof(events) / sizeof(events[0])))
 
@@ -52,11 +53,13 @@ static bool symbol_of(void *ctx, uint64_t ip, struct image_symbol *out)
 {
 	*out = (struct image_symbol){ .image = "/bin/a \"b\"", .image_base = 0x400000 };
 	if (ip >= 0x401000 && ip < 0x402000) {
-		out->name = "main";
+		out->name = out->raw_name = "main";
+		out->id = 1;
 		out->start = 0x401000;
 		out->end = 0x402000;
 	} else if (ip >= 0x402000) {
-		out->name = "f\n";
+		out->name = out->raw_name = "f\n";
+		out->id = 2;
 		out->start = 0x402000;
 		out->end = 0x402003;
 	} else {
@@ -100,6 +103,7 @@ static char *listing(enum script_mode mode, const char *fields, bool json)
 	assert_non_null(s);
 	assert_int_equal(script_begin(s, &thread), 0);
 	assert_int_equal(script_feed(s, events, NEVENTS), 0);
+	script_end(s);
 	script_free(s);
 	assert_int_equal(out_fini(&o), 0);
 	return text_of(fd);
@@ -193,7 +197,7 @@ static void bare_addresses(void **state)
 {
 	expect(SCRIPT_INSNS, "ip", false,
 	       "401000\n401001\n401003\n401006\n402000\n402001\n401001\n401003\n"
-	       "ffe\nfff\n1001\n");
+	       "ffe\nfff\n1001\n401000\n");
 }
 
 static void instructions_with_names(void **state)
@@ -205,7 +209,7 @@ static void instructions_with_names(void **state)
 	       "-- gap: the trace unit lost data (overflow) at offset 0x30, address 40100a, 7 bytes\n"
 	       "          401001 main+0x1\n          401003 main+0x3\n"
 	       "             ffe [unknown]\n             fff [unknown]\n"
-	       "            1001 [unknown]\n");
+	       "            1001 [unknown]\n          401000 main\n");
 }
 
 static void branches(void **state)
@@ -229,15 +233,24 @@ static void branches(void **state)
 static void calls(void **state)
 {
 	expect(SCRIPT_CALLS, "comm,time,sym", false,
-	       "a\\tb      5.000000000  f\\n\n"
+	       "a\\tb      5.000000000  main\n"
+	       "a\\tb      5.000000000    f\\n\n"
 	       "a\\tb                - -- gap: the trace unit lost data (overflow) at offset 0x30, address 40100a, 7 bytes\n"
-	       "a\\tb                - signal main\n");
+	       "a\\tb                -    main [signal]\n");
+	expect(SCRIPT_CALLS, "ip,sym", false,
+	       "               - main\n"
+	       "            401006 f\\n\n"
+	       "-- gap: the trace unit lost data (overflow) at offset 0x30, address 40100a, 7 bytes\n"
+	       "              1004 main [signal]\n");
 }
 
 static void json_lines(void **state)
 {
 	expect(SCRIPT_CALLS, NULL, true,
-	       "{\"type\":\"call\",\"pid\":10,\"tid\":11,\"time_ns\":5000000000,\"depth\":0,"
+	       "{\"type\":\"enabled\",\"pid\":10,\"tid\":11,\"time_ns\":5000000000,\"depth\":0,"
+	       "\"to\":{\"ip\":\"401000\",\"symbol\":\"main\",\"symbol_offset\":0,"
+	       "\"image\":\"/bin/a \\\"b\\\"\"}}\n"
+	       "{\"type\":\"call\",\"pid\":10,\"tid\":11,\"time_ns\":5000000000,\"depth\":1,"
 	       "\"at\":{\"ip\":\"401006\",\"symbol\":\"main\",\"symbol_offset\":6,"
 	       "\"image\":\"/bin/a \\\"b\\\"\"},"
 	       "\"to\":{\"ip\":\"402000\",\"symbol\":\"f\\n\",\"symbol_offset\":0,"
@@ -245,7 +258,7 @@ static void json_lines(void **state)
 	       "{\"type\":\"gap\",\"pid\":10,\"tid\":11,\"reason\":\"the trace unit lost data (overflow)\",\"offset\":48,"
 	       "\"bytes\":7,\"at\":{\"ip\":\"40100a\",\"symbol\":\"main\",\"symbol_offset\":10,"
 	       "\"image\":\"/bin/a \\\"b\\\"\"}}\n"
-	       "{\"type\":\"async\",\"pid\":10,\"tid\":11,\"depth\":0,\"at\":{\"ip\":\"1004\","
+	       "{\"type\":\"async\",\"pid\":10,\"tid\":11,\"depth\":1,\"at\":{\"ip\":\"1004\","
 	       "\"image\":\"?\"},\"to\":{\"ip\":\"401000\",\"symbol\":\"main\","
 	       "\"symbol_offset\":0,\"image\":\"/bin/a \\\"b\\\"\"}}\n");
 }
@@ -289,7 +302,8 @@ static void columns_where_the_function_changes(void **state)
 			    "thr 11\tf\\n+0\t0x402000\trun\n"
 			    "thr 11\tmain+0xa\t0x40100a\tgap\n"
 			    "thr 11\tmain+0x1\t0x401001\trun\n"
-			    "thr 11\t?\t0xffe\trun\n");
+			    "thr 11\t?\t0xffe\trun\n"
+			    "thr 11\tmain+0\t0x401000\trun\n");
 	free(text);
 }
 
