@@ -12,6 +12,7 @@ struct parser {
 	const struct option	*table;
 	void			*values;
 	struct option_result	*result;
+	bool			given[128];	/* by the table's row; of more none are checked */
 };
 
 bool option_is_end(const struct option *o)
@@ -139,12 +140,49 @@ static int append(struct parser *p, const struct option *o, const char *text,
 	return 0;
 }
 
+static bool is_negation(const struct option *o)
+{
+	return o->name && strncmp(o->name, "no-", 3) == 0;
+}
+
+/* --branches --insns; but of --tsc --no-tsc the last one counts. */
+static bool excludes(const struct option *a, const struct option *b)
+{
+	return a->kind == OPTION_FLAG && b->kind == OPTION_FLAG && a->offset == b->offset &&
+	       a->value != b->value && !is_negation(a) && !is_negation(b);
+}
+
+/* Two that cannot both be meant must not be one of them in silence. */
+static int check_given(struct parser *p, const struct option *o, const char *text)
+{
+	size_t i, row = (size_t)(o - p->table), max = sizeof(p->given);
+	const char *const *at = (void *)((char *)p->values + o->offset);
+	char name[64], other[64];
+
+	if (row >= max)
+		return 0;
+	if (o->kind == OPTION_STRING && p->given[row] && strcmp(*at, text))
+		return fail(p, "%s: given twice, '%s' and '%s'", spelled(o, name), *at, text);
+	for (i = 0; i < max && !option_is_end(&p->table[i]); i++)
+		if (p->given[i] && excludes(&p->table[i], o))
+			return fail(p, "%s: not together with %s", spelled(o, name),
+				    spelled(&p->table[i], other));
+	p->given[row] = true;
+	return 0;
+}
+
 /* text is NULL where the option has no value. */
 static int store(struct parser *p, const struct option *o, const char *text)
 {
 	char *at = (char *)p->values + o->offset;
 	char name[64];
+	int err;
 
+	if (text && *text == '\0')
+		return fail(p, "%s: the value is empty", spelled(o, name));
+	err = check_given(p, o, text);
+	if (err)
+		return err;
 	if (o->kind == OPTION_FLAG) {
 		*(int *)at = (int)o->value;
 		return 0;
@@ -153,8 +191,6 @@ static int store(struct parser *p, const struct option *o, const char *text)
 		*(uint64_t *)at = o->value;
 		return 0;
 	}
-	if (!text || *text == '\0')
-		return fail(p, "%s: the value is empty", spelled(o, name));
 	switch (o->kind) {
 	case OPTION_SIZE:
 	case OPTION_UINT:

@@ -6,7 +6,8 @@
  * A value lands in the subcommand's own structure, at the row's offset.
  * Understood: -x, -xyz, -xVALUE, -x VALUE, --name, --name=VALUE, --name VALUE,
  * and "--" as the end of options.  An option with an optional value takes it
- * only as --name=VALUE.
+ * only as --name=VALUE.  Flags that set one member to different values exclude
+ * each other, except for --no-name; a string has one value.
  */
 #ifndef CLI_OPTIONS_H
 #define CLI_OPTIONS_H

@@ -22,6 +22,8 @@ static const struct option table[] = {
 	{ 'q', "quiet", .kind = OPTION_FLAG, .value = 1, AT(quiet), .help = "" },
 	{ 0, "colour", .kind = OPTION_FLAG, .value = 1, AT(colour), .help = "" },
 	{ 0, "no-colour", .kind = OPTION_FLAG, .value = 0, AT(colour), .help = "" },
+	{ 0, "first", .kind = OPTION_FLAG, .value = 1, AT(mode), .help = "" },
+	{ 0, "second", .kind = OPTION_FLAG, .value = 2, AT(mode), .help = "" },
 	{ 'm', "mode", "MODE", OPTION_CHOICE, AT(mode), "", .choices = modes },
 	{ 'b', "size", "SIZE", OPTION_SIZE, AT(size), "", .min = 4096, .multiple = 4096 },
 	{ 'l', "level", "N", OPTION_UINT, AT(level), "", .max = 15 },
@@ -77,6 +79,8 @@ static const struct good_row good[] = {
 	{ { "--output=--x" }, false, { D, .size = 8192 }, "--x", 0 },
 	{ { "--output", "--quiet" }, false, { D, .size = 8192 }, "--quiet", 0 },
 	{ { "-" }, false, { D, .size = 8192 }, NULL, 1 },
+	{ { "-o", "f", "-of" }, false, { D, .size = 8192 }, "f", 0 },
+	{ { "--first", "-q", "--first" }, false, { D, .quiet = 1, .mode = 1, .size = 8192 }, NULL, 0 },
 };
 
 static void accepts(void **state)
@@ -129,6 +133,8 @@ static const struct {
 	  "--size: 18446744073709551615G is out of range (at least 4096)" },
 	{ { "-l", "16" }, "--level: 16 is out of range (0 to 15)" },
 	{ { "-l", "1K" }, "--level: '1K' is not a number" },
+	{ { "-o", "f", "--output=g" }, "--output: given twice, 'f' and 'g'" },
+	{ { "--first", "--second" }, "--second: not together with --first" },
 	{ { "-m", "medium" }, "--mode: 'medium' is none of: fast, slow" },
 };
 
