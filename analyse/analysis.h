@@ -65,7 +65,7 @@ struct analysis_function {
 
 #define ANALYSIS_UNFINISHED	0x01u	/* never returned: the trace ends inside */
 #define ANALYSIS_CROSSED_GAP	0x02u	/* a gap lies inside: counts are a minimum */
-#define ANALYSIS_NO_BEGIN	0x04u	/* it was entered before the trace began */
+#define ANALYSIS_NO_BEGIN	0x04u	/* not seen to begin: before the trace, or by an untraced jump */
 #define ANALYSIS_SIGNAL		0x08u	/* entered by an asynchronous event */
 #define ANALYSIS_TAIL		0x10u	/* entered by a jump */
 #define ANALYSIS_UNWOUND	0x20u	/* left by longjmp or an exception */
