@@ -53,9 +53,8 @@ static void packet_text(struct dumping *d, const struct hwt_packet *p)
 	out_str(&d->out, "  ");
 	if (p->kind == HWT_PACKET) {
 		if (d->opt->bytes) {
-			for (i = 0; i < p->length; i++)
-				out_printf(&d->out, "%02x", p->bytes[i]);
-			for (; i < 16; i++)
+			out_hex_bytes(&d->out, p->bytes, p->length);
+			for (i = p->length; i < 16; i++)
 				out_str(&d->out, "  ");
 			out_str(&d->out, "  ");
 		}
@@ -79,6 +78,8 @@ static void packet_json(struct dumping *d, const struct hwt_packet *p)
 	if (p->kind == HWT_PACKET) {
 		json_string(&d->json, "name", p->name);
 		json_string(&d->json, "text", p->text);
+		if (d->opt->bytes)
+			json_bytes(&d->json, "bytes", p->bytes, p->length);
 	}
 	json_object_end(&d->json);
 	json_newline(&d->json);

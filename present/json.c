@@ -116,6 +116,14 @@ void json_hex(struct json *j, const char *key, uint64_t v)
 	out_char(j->out, '"');
 }
 
+void json_bytes(struct json *j, const char *key, const uint8_t *p, size_t n)
+{
+	begin(j, key);
+	out_char(j->out, '"');
+	out_hex_bytes(j->out, p, n);
+	out_char(j->out, '"');
+}
+
 void json_bool(struct json *j, const char *key, bool v)
 {
 	begin(j, key);

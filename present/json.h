@@ -30,6 +30,8 @@ void json_array_end(struct json *j);
 void json_uint(struct json *j, const char *key, uint64_t v);
 void json_int(struct json *j, const char *key, int64_t v);
 void json_hex(struct json *j, const char *key, uint64_t v);
+/* A string of two digits a byte. */
+void json_bytes(struct json *j, const char *key, const uint8_t *p, size_t n);
 void json_bool(struct json *j, const char *key, bool v);
 /* v == NULL: null. */
 void json_string(struct json *j, const char *key, const char *v);

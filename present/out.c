@@ -98,6 +98,14 @@ void out_hex(struct out *o, uint64_t v)
 	o->n += out_format_hex(out_room(o, 16), v);
 }
 
+void out_hex_bytes(struct out *o, const uint8_t *p, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		out_printf(o, "%02x", p[i]);
+}
+
 void out_dec(struct out *o, uint64_t v)
 {
 	char buf[20], *p = buf + sizeof(buf);

@@ -36,6 +36,8 @@ void out_str(struct out *o, const char *s);
 void out_char(struct out *o, char c);
 /* Lower-case hexadecimal, no prefix, no leading zeros. */
 void out_hex(struct out *o, uint64_t v);
+/* Two digits a byte. */
+void out_hex_bytes(struct out *o, const uint8_t *p, size_t n);
 void out_dec(struct out *o, uint64_t v);
 /* As text_printable: outside text without control bytes. */
 void out_printable(struct out *o, const char *s);
