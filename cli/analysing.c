@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "analysing.h"
+#include "settings.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -63,6 +64,11 @@ uint64_t analysing_duration(void *ctx, uint64_t ticks)
 
 	return hwt_session_ns(a->rec.session, a->base + ticks) -
 	       hwt_session_ns(a->rec.session, a->base);
+}
+
+const char *analysing_coarse(const struct analysing *a)
+{
+	return settings_coarse(hwt_session_info(a->rec.session));
 }
 
 static void free_all(struct analysing *a)

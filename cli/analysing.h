@@ -26,5 +26,7 @@ int analysing_run(const struct recording *rec, bool tree,
 		  int (*show)(struct analysing *a, const void *values), const void *values);
 /* Ticks of a stretch of time to nanoseconds; ctx is the struct analysing. */
 uint64_t analysing_duration(void *ctx, uint64_t ticks);
+/* Why times of calls can be none at all: settings_coarse. */
+const char *analysing_coarse(const struct analysing *a);
 
 #endif

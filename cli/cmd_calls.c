@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "analysing.h"
 #include "commands.h"
-#include "settings.h"
 
 #include <inttypes.h>
 
@@ -21,12 +20,6 @@ static const struct option calls_opts[] = {
 	  .help = "Leave out calls below P percent of their thread", .max = 100 },
 	{ 0 }
 };
-
-/* Only sync points and records carry time: a call between two of them takes none. */
-static const char *coarse(const struct analysing *a)
-{
-	return settings_coarse(hwt_session_info(a->rec.session));
-}
 
 static void whose(struct analysing *a, const struct analysed_thread *t)
 {
@@ -51,8 +44,8 @@ static void text(struct analysing *a, const struct calls_values *v)
 		out_printf(&a->out, ", deepest stack %u\n",
 			   analysis_max_depth(a->thread[i].thread));
 		result_summary(&a->out, "# ", &a->thread[i].summary);
-		if (coarse(a))
-			out_printf(&a->out, "# times are coarse: %s\n", coarse(a));
+		if (analysing_coarse(a))
+			out_printf(&a->out, "# times are coarse: %s\n", analysing_coarse(a));
 		result_tree(&a->out, analysis_tree(a->thread[i].thread), &limits,
 			    analysing_duration, a);
 	}
@@ -69,7 +62,7 @@ static void json(struct analysing *a)
 	json_init(&j, &a->out);
 	json_object(&j, NULL);
 	result_summary_json(&j, "summary", &a->rec.all);
-	json_bool(&j, "times_are_coarse", coarse(a) != NULL);
+	json_bool(&j, "times_are_coarse", analysing_coarse(a) != NULL);
 	json_uint(&j, "folded_calls", analysis_folded(a->analysis));
 	json_array(&j, "threads");
 	for (i = 0; i < a->nthreads; i++) {

@@ -50,6 +50,7 @@ static void json(struct analysing *a, const struct analysis_function *const *fun
 	json_init(&j, &a->out);
 	json_object(&j, NULL);
 	result_summary_json(&j, "summary", &a->rec.all);
+	json_bool(&j, "times_are_coarse", analysing_coarse(a) != NULL);
 	result_functions_json(&j, "functions", functions, n, analysing_duration, a);
 	json_object_end(&j);
 	json_newline(&j);
