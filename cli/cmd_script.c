@@ -144,9 +144,15 @@ static int script_run(const struct command *self, void *values, int noperands,
 	status = recording_operand(&v->recording, noperands, operands);
 	if (!status)
 		status = recording_open(&l.rec, &v->recording);
-	if (status == EXIT_OK && recording_sampled(&l.rec))
+	if (status)
+		return status;
+	if (recording_sampled(&l.rec)) {
 		options.mode = SCRIPT_SAMPLES;
-	return status ? status : list(&l, &options, v->recording.json);
+	} else if (options.fields & SCRIPT_OF_SAMPLES) {
+		recording_discard(&l.rec);
+		return failure("--fields: addr, lat and events are for recordings of samples");
+	}
+	return list(&l, &options, v->recording.json);
 }
 
 const struct command script_cmd = {

@@ -29,6 +29,8 @@ enum script_mode { SCRIPT_BRANCHES, SCRIPT_INSNS, SCRIPT_CALLS, SCRIPT_SAMPLES }
 #define SCRIPT_LAT	0x2000u		/* samples: latencies */
 #define SCRIPT_EVENTS	0x4000u		/* samples: operation and events */
 
+#define SCRIPT_OF_SAMPLES	(SCRIPT_ADDR | SCRIPT_LAT | SCRIPT_EVENTS)
+
 /* Names of the fields, as in -F: ends with name NULL. */
 extern const struct script_field {
 	const char	*name;

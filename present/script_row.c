@@ -33,6 +33,12 @@ static bool has_value(const struct trace_event *ev)
 	       ev->type == TRACE_PIP || ev->type == TRACE_CONTEXT;
 }
 
+/* None were counted where the trace holds no cycles, or not yet. */
+static bool has_cycles(const struct trace_event *ev)
+{
+	return ev->cycles || ev->flags & TRACE_F_CYCLES;
+}
+
 /* ---- text ---- */
 
 static void pad_hex(struct out *o, uint64_t v, size_t width)
@@ -116,8 +122,10 @@ static void text_head(struct script *s, const struct row *row)
 		out_printf(o, "%7u ", s->thread.tid);
 	if (wants(s, SCRIPT_TIME))
 		text_time(s, row->ev);
-	if (wants(s, SCRIPT_CYCLES))
+	if (wants(s, SCRIPT_CYCLES) && has_cycles(row->ev))
 		out_printf(o, "%12llu ", (unsigned long long)row->ev->cycles);
+	else if (wants(s, SCRIPT_CYCLES))
+		out_printf(o, "%12s ", "-");
 	if (wants(s, SCRIPT_OFFSET))
 		out_printf(o, "%10llx ", (unsigned long long)row->ev->offset);
 }
@@ -255,7 +263,7 @@ static void row_json(struct script *s, const struct row *row)
 		json_string(j, "comm", s->thread.comm);
 	if ((ev->flags & TRACE_F_TIME) && wants(s, SCRIPT_TIME) && s->thread.ns)
 		json_uint(j, "time_ns", s->thread.ns(s->thread.ctx, ev->time));
-	if (wants(s, SCRIPT_CYCLES))
+	if (wants(s, SCRIPT_CYCLES) && has_cycles(ev))
 		json_uint(j, "cycles", ev->cycles);
 	if (wants(s, SCRIPT_OFFSET) && !row->note)
 		json_uint(j, "offset", ev->offset);

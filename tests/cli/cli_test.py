@@ -385,6 +385,8 @@ class Output(Case):
                          self.facts["summary"]["instructions"])
         names = [f["name"] for f in report["functions"]]
         self.assertIn("malloc", names)
+        calls = json.loads(self.run_hwt("calls", "--json", "-i", self.data).stdout)
+        self.assertEqual(report["times_are_coarse"], calls["times_are_coarse"])
 
     def test_calls_add_up(self):
         calls = json.loads(self.run_hwt("calls", "--json", "-i", self.data).stdout)
@@ -401,14 +403,23 @@ class Output(Case):
             self.assertTrue(self.lines(*args), args)
 
     def test_packets_cover_every_byte(self):
-        rows = [json.loads(line) for line in self.lines("dump", "--json")]
+        rows = [json.loads(line) for line in self.lines("dump", "--json", "--bytes")]
         at = 0
         for row in rows:
+            self.assertEqual(len(row["bytes"]), 2 * row["length"])
             self.assertEqual(row["type"], "packet")
             self.assertEqual(row["offset"], at)
             at += row["length"]
         self.assertEqual(at, self.facts["summary"]["bytes"])
         self.assertEqual(rows[0]["name"], "PSB")
+        self.assertEqual(rows[0]["bytes"], "0282" * 8)
+
+    def test_what_contradicts_itself(self):
+        for args, word in ((["script", "--branches", "--insns"], "--branches"),
+                           (["script", "-i", self.data, "-i", "other"], "twice"),
+                           (["script", "-F", "ip,addr", "-i", self.data], "samples"),
+                           (["report", "--by", "source", "-i", self.data], "samples")):
+            self.one_line(self.run_hwt(*args, status=1), word)
 
     def test_export_needs_the_kernel(self):
         """Of threads there is nothing to lay out; and nothing is left behind."""

@@ -34,7 +34,7 @@ static const struct trace_event events[] = {
 	{ .type = TRACE_RUN, .flags = TRACE_F_BRANCH | TRACE_F_TIME, .ninsn = 4,
 	  .ip = 0x401000, .block = &call_block, .to = 0x402000, .offset = 0x20, .time = 5 },
 	{ .type = TRACE_RUN, .flags = TRACE_F_BRANCH, .ninsn = 2, .ip = 0x402000,
-	  .block = &ret_block, .to = 0x40100a, .offset = 0x28 },
+	  .block = &ret_block, .to = 0x40100a, .offset = 0x28, .cycles = 1234 },
 	{ .type = TRACE_GAP, .error = TRACE_GAP_OVERFLOW, .ip = 0x40100a, .offset = 0x30,
 	  .value = 7 },
 	/* From the block's second instruction, and not to its end. */
@@ -244,6 +244,20 @@ static void calls(void **state)
 	       "              1004 main [signal]\n");
 }
 
+/* None were counted: not a count of 0. */
+static void cycles(void **state)
+{
+	char *text = listing(SCRIPT_BRANCHES, "cycles,event", false);
+
+	assert_non_null(strstr(text, "           - call      \n"));
+	assert_non_null(strstr(text, "        1234 ret       \n"));
+	free(text);
+	text = listing(SCRIPT_BRANCHES, "cycles", true);
+	assert_null(strstr(text, "\"cycles\":0"));
+	assert_non_null(strstr(text, "\"cycles\":1234"));
+	free(text);
+}
+
 static void json_lines(void **state)
 {
 	expect(SCRIPT_CALLS, NULL, true,
@@ -370,6 +384,7 @@ int main(void)
 		cmocka_unit_test(instructions_with_names),
 		cmocka_unit_test(branches),
 		cmocka_unit_test(calls),
+		cmocka_unit_test(cycles),
 		cmocka_unit_test(json_lines),
 		cmocka_unit_test(fields_are_checked),
 		cmocka_unit_test(columns_where_the_function_changes),
