@@ -15,7 +15,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../vtu/launch.h"
 #include "code.h"
 #include "window.h"
 
@@ -223,6 +222,7 @@ void process_exec(struct vcpu *v, int dirfd, uint64_t path, uint64_t argv, uint6
 	if (args && env && guest_read_string(path, given, sizeof(given)) &&
 	    resolve_path(dirfd, given, flags, file) && qemu_path[0] && plugin_path[0]) {
 		reverse(env);
+		l.name = given[0] ? given : NULL;
 		replace(v, &l);
 		vtu_launch_free(&l);
 	}

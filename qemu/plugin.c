@@ -15,7 +15,6 @@
 #include "system.h"
 #include "vcpu.h"
 #include "window.h"
-#include "../vtu/launch.h"
 
 QEMU_PLUGIN_EXPORT int qemu_plugin_version = 1;
 
@@ -57,6 +56,16 @@ struct options {
 	int owner, window, dram, exec;
 };
 
+static bool parse_name(const char *hex)
+{
+	size_t i, n = strlen(hex) / 2;
+
+	for (i = 0; i < n && i < VTU_NAME_MAX; i++)
+		if (sscanf(hex + 2 * i, "%2hhx", (unsigned char *)&vtu.name[i]) != 1)
+			return false;
+	return hex[2 * i] == 0;
+}
+
 static bool parse_option(struct options *o, const char *arg)
 {
 	static const struct {
@@ -72,6 +81,8 @@ static bool parse_option(struct options *o, const char *arg)
 	size_t i;
 	long n;
 
+	if (!strncmp(arg, "name=", 5))
+		return parse_name(arg + 5);
 	for (i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
 		size_t len = strlen(table[i].name);
 

@@ -27,6 +27,7 @@
 #include <stdint.h>
 
 #include "../models/pt/pt_feed.h"
+#include "../vtu/launch.h"
 #include "../vtu/window.h"
 #include "guest.h"
 #include "qemu_plugin_api.h"
@@ -90,6 +91,7 @@ struct plugin {
 	size_t pc_offset;		/* then: guest->system->pc_offset */
 	int owner_pid;
 	int exec_tid;			/* this program was exec'd by that thread; or 0 */
+	char name[VTU_NAME_MAX + 1];	/* by which it was executed; "": not told */
 
 	/* This process. */
 	int pid;

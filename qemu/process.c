@@ -12,7 +12,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../vtu/launch.h"
 #include "code.h"
 #include "execlog.h"
 #include "maps.h"
@@ -152,6 +151,12 @@ static void find_program(void)
 		snprintf(process_program, sizeof(process_program), "%s", given);
 }
 
+void process_tell_name(struct vcpu *v, const char name[VTU_NAME_MAX + 1])
+{
+	memcpy(v->block->payload, name, VTU_NAME_MAX + 1);
+	window_hook(v, VTU_HOOK_THREAD_NAME, 0, 0, 0);
+}
+
 static void tell_exec(struct vcpu *v, const struct program *p)
 {
 	struct vtu_hook_exec *hook = (struct vtu_hook_exec *)v->block->payload;
@@ -168,6 +173,8 @@ static void tell_exec(struct vcpu *v, const struct program *p)
 	memcpy(hook->path, process_program, sizeof(hook->path));
 	if (!window_hook(v, VTU_HOOK_EXEC, 0, 0, 0))
 		return;
+	if (vtu.name[0])
+		process_tell_name(v, vtu.name);
 	add_segments(v, ph, n, bias);
 	add_interpreter(v, p->base);
 }

@@ -13,6 +13,8 @@ void process_init(void);
 void process_exec_init(void);
 /* The program's first block: ATTACH, EXEC, MMAPs. */
 void process_start(struct vcpu *v, const struct run *c, struct guest_env *env);
+/* THREAD_NAME. */
+void process_tell_name(struct vcpu *v, const char name[VTU_NAME_MAX + 1]);
 /* In the child, as its fork returns. */
 void process_forked(struct vcpu *v);
 /*

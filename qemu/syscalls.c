@@ -14,7 +14,6 @@
 
 #define PAGE_UP(n)	(((n) + 4095) & ~(uint64_t)4095)
 #define MAX_NR		512
-#define NAME_LEN	16	/* TASK_COMM_LEN */
 
 struct handler {
 	void (*before)(struct vcpu *v);
@@ -182,14 +181,13 @@ static void before_execveat(struct vcpu *v)
 
 static void after_prctl(struct vcpu *v, int64_t ret)
 {
-	char name[NAME_LEN];
+	char name[VTU_NAME_MAX + 1];
 
 	if (v->arg[0] != PR_SET_NAME || failed(ret))
 		return;
 	memset(name, 0, sizeof(name));
 	guest_read_string(v->arg[1], name, sizeof(name));
-	memcpy(v->block->payload, name, sizeof(name));
-	window_hook(v, VTU_HOOK_THREAD_NAME, 0, 0, 0);
+	process_tell_name(v, name);
 }
 
 static const struct handler handlers[CALL_COUNT + 1] = {

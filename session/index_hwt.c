@@ -135,7 +135,10 @@ static int on_code(struct hwt_session *s, const struct hwt_rec *rec)
 		 : -ENOMEM;
 }
 
-/* exec names the thread after the file, as the kernel does: 15 bytes. */
+/*
+ * exec names the thread after the file: 15 bytes.  Where it was executed by another
+ * name, a link's or a script's, a THREAD_NAME follows.
+ */
 static int name_after(struct hwt_session *s, const struct hwt_rec *rec)
 {
 	const struct hwt_rec_exec *exec = payload(rec, sizeof(*exec) + 1);
@@ -184,6 +187,19 @@ static int on_exec(struct hwt_session *s, const struct hwt_rec *rec)
 	return name_after(s, rec);
 }
 
+/*
+ * A thread begins with its creator's name.  Where it tells of itself its process's
+ * first one takes the creator's place, as in the FORK that the container writes.
+ */
+static const char *inherited_name(struct hwt_session *s, const struct hwt_rec *rec,
+				  uint32_t tid)
+{
+	struct hwt_stream *creator =
+		idmap_get(&s->tids, rec->tid == tid ? rec->pid : rec->tid);
+
+	return creator && creator->info.pid == rec->pid ? creator->name : NULL;
+}
+
 static int new_thread(struct hwt_session *s, uint32_t pid, uint32_t tid,
 		      struct image_space *space, struct image_moment at, const char *name)
 {
@@ -202,18 +218,22 @@ static int on_thread_create(struct hwt_session *s, const struct hwt_rec *rec)
 {
 	const struct hwt_rec_thread *t = payload(rec, sizeof(*t));
 	struct session_process *p = index_process(s, rec->pid);
-	struct hwt_stream *creator = idmap_get(&s->tids, rec->tid), *st;
+	struct hwt_stream *st;
+	const char *name;
 
 	if (!t)
 		return -EINVAL;
 	if (!p)
 		return -ENOMEM;
+	name = inherited_name(s, rec, t->tid);
 	/* A record of the thread itself may have come first. */
 	st = idmap_get(&s->tids, t->tid);
-	if (st && st->info.pid == rec->pid && !st->info.exited)
+	if (st && st->info.pid == rec->pid && !st->info.exited) {
+		if (name && !st->name[0])
+			memcpy(st->name, name, sizeof(st->name));
 		return 0;
-	return new_thread(s, rec->pid, t->tid, p->space, upto(s, rec, rec->generation),
-			  creator ? creator->name : NULL);
+	}
+	return new_thread(s, rec->pid, t->tid, p->space, upto(s, rec, rec->generation), name);
 }
 
 static int on_thread_exit(struct hwt_session *s, const struct hwt_rec *rec)

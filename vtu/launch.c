@@ -220,10 +220,26 @@ static int resolve(struct vtu_launch *l, struct args *a)
 	return -ELOOP;
 }
 
+/*
+ * The thread's name as the kernel makes it, from the name that was executed: a link's
+ * own, a script's own.  In hexadecimal, for it may hold anything.
+ */
+static void add_name(const struct vtu_launch *l, char *o)
+{
+	const char *name = l->name ? l->name : l->path, *slash = strrchr(name, '/');
+	int i;
+
+	name = slash ? slash + 1 : name;
+	if (*name)
+		o = stpcpy(o, ",name=");
+	for (i = 0; i < VTU_NAME_MAX && name[i]; i++)
+		o += sprintf(o, "%02x", (unsigned char)name[i]);
+}
+
 /* QEMU's option parser takes a doubled comma for one. */
 static char *plugin_option(const struct vtu_launch *l)
 {
-	size_t n = 2 * strlen(l->plugin) + 128;
+	size_t n = 2 * strlen(l->plugin) + 192;
 	char *s = malloc(n), *o = s;
 	const char *p;
 
@@ -238,7 +254,8 @@ static char *plugin_option(const struct vtu_launch *l)
 		 l->window_fd, l->dram_fd);
 	o += strlen(o);
 	if (l->exec_tid)
-		snprintf(o, n - (size_t)(o - s), ",exec=%d", l->exec_tid);
+		o += sprintf(o, ",exec=%d", l->exec_tid);
+	add_name(l, o);
 	return s;
 }
 

@@ -17,6 +17,8 @@
  * vtu_env_restore.
  */
 
+#define VTU_NAME_MAX	15	/* TASK_COMM_LEN - 1 */
+
 /* A machine whose programs can be run. */
 struct vtu_machine {
 	unsigned int	elf;		/* e_machine */
@@ -41,6 +43,7 @@ struct vtu_launch {
 	int		exec_tid;	/* at exec: the caller's tid; else 0 */
 	const char	*preload;	/* into the emulator itself, or NULL (tests) */
 	const char	*path;		/* program, as execve would get it */
+	const char	*name;		/* what names the thread instead of path; or NULL */
 	char *const	*argv;		/* as execve would get it */
 	char *const	*envp;
 	/* results */

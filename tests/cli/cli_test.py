@@ -509,6 +509,37 @@ class Recording(Case):
         self.record("bash", "-c", "/bin/true; /bin/echo hi")
         self.assertEqual(len(self.info()["threads"]), 1)
 
+    THREADS = """
+        #include <pthread.h>
+        #include <sys/prctl.h>
+        static void *f(void *p) { return p ? (void *)(long)prctl(PR_SET_NAME, "worker") : 0; }
+        int main(void)
+        {
+            pthread_t a, b;
+            pthread_create(&a, 0, f, 0);
+            pthread_create(&b, 0, f, &a);
+            return pthread_join(a, 0) | pthread_join(b, 0);
+        }
+        """
+
+    def test_names(self):
+        """As the kernel has them: of what was executed, links and scripts; inherited."""
+        compile_c(self.dir, "prog", self.THREADS, "-pthread")
+        (self.dir / "a,link").symlink_to("prog")
+        (self.dir / "a-script-of-a-long-name").write_text("#!/bin/sh\n'./a,link'\nexit 0\n")
+        (self.dir / "a-script-of-a-long-name").chmod(0o755)
+        self.record("--follow", "./a-script-of-a-long-name")
+        threads = self.info()["threads"]
+        self.assertEqual(sorted(t["comm"] for t in threads),
+                         ["a,link", "a,link", "a-script-of-a-l", "worker"])
+        if not shutil.which("perf"):
+            return
+        done = subprocess.run(["perf", "script", "-i", "hwt.data", "--itrace=i10i", "-F",
+                               "comm,tid"], cwd=self.dir, capture_output=True, text=True,
+                              check=True)
+        theirs = {line.split()[1]: line.split()[0] for line in done.stdout.splitlines()}
+        self.assertEqual(theirs, {str(t["tid"]): t["comm"] for t in threads})
+
     def test_ring_keeps_the_end(self):
         self.record("--ring=16K", "bash", "-c",
                     "for ((i = 0; i < 1000; i++)); do :; done; kill -SEGV $$", status=139)

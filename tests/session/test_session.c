@@ -482,6 +482,39 @@ static void privileged_exec_ends_a_trace(void **state)
 	world_end(&w);
 }
 
+/* A thread begins with its creator's name, whoever tells of it, and keeps it. */
+static void names_are_inherited(void **state)
+{
+	struct hwt_rec_thread by_itself = {.tid = 101}, by_creator = {.tid = 102};
+	struct hwt_rec_name first = {"first"}, later = {"later"};
+	struct world_thread t1, t2;
+	struct hwt_session *s;
+	struct world w;
+
+	world_begin(&w, false);
+	begin_main(&w, &t1);
+	world_stop(&t1);
+	world_record(&w, &t1, HWT_REC_THREAD_NAME, &first, sizeof(first));
+	world_thread_begin(&w, &t2, 100, 101);
+	world_stop(&t2);
+	world_record(&w, &t2, HWT_REC_THREAD_CREATE, &by_itself, sizeof(by_itself));
+	world_record(&w, &t1, HWT_REC_THREAD_CREATE, &by_creator, sizeof(by_creator));
+	world_record(&w, &t1, HWT_REC_THREAD_NAME, &later, sizeof(later));
+	world_finish(&t1);
+	world_finish(&t2);
+	world_drain(&w, &t1, false);
+	world_drain(&w, &t2, false);
+	world_close(&w);
+	s = open_session(w.path, 0);
+	assert_string_equal(hwt_stream_info(stream_of(s, 100))->name, "later");
+	assert_string_equal(hwt_stream_info(stream_of(s, 101))->name, "first");
+	assert_string_equal(hwt_stream_info(stream_of(s, 102))->name, "first");
+	hwt_session_close(s);
+	world_thread_end(&t1);
+	world_thread_end(&t2);
+	world_end(&w);
+}
+
 /* What the threads were called and how it ended. */
 static void names_and_status(void **state)
 {
@@ -565,6 +598,7 @@ int main(void)
 		cmocka_unit_test(raw_stream),
 		cmocka_unit_test(chunks_for_dump),
 		cmocka_unit_test(names_and_status),
+		cmocka_unit_test(names_are_inherited),
 		cmocka_unit_test(privileged_exec_ends_a_trace),
 		cmocka_unit_test(not_a_recording),
 	};
