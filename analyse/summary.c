@@ -126,8 +126,10 @@ enum summary_verdict summary_verdict(const struct summary *s)
 {
 	if (s->errors)
 		return SUMMARY_ERRORS;
+	if (!s->instructions && !s->samples && !idle(s))
+		return SUMMARY_NOTHING;
 	if (!s->instructions && !s->samples)
-		return idle(s) ? SUMMARY_IDLE : SUMMARY_NOTHING;
+		return s->sampled ? SUMMARY_UNSAMPLED : SUMMARY_IDLE;
 	if (s->cut)
 		return SUMMARY_CUT;
 	return s->gaps || s->lost || s->stops ? SUMMARY_LOSSES : SUMMARY_COMPLETE;
@@ -141,6 +143,7 @@ const char *summary_verdict_text(enum summary_verdict v)
 		[SUMMARY_ERRORS] = "decoded with errors",
 		[SUMMARY_NOTHING] = "nothing decoded",
 		[SUMMARY_IDLE] = "complete, nothing was executed in what was traced",
+		[SUMMARY_UNSAMPLED] = "complete, no operation was sampled or passed the filters",
 		[SUMMARY_CUT] = "cut",
 	};
 

@@ -42,6 +42,7 @@ enum summary_verdict {
 	SUMMARY_ERRORS,		/* some trace could not be decoded */
 	SUMMARY_NOTHING,	/* not one instruction came out of what there is */
 	SUMMARY_IDLE,		/* all accounted for: no instruction was in the filters */
+	SUMMARY_UNSAMPLED,	/* all accounted for: no sample fell due and passed the filters */
 	SUMMARY_CUT,		/* what there is was decoded: the recording is cut */
 };
 enum summary_verdict summary_verdict(const struct summary *s);

@@ -293,14 +293,15 @@ int recording_close(struct recording *r)
 	result_losses(text, sizeof(text), &r->all);
 	if (text[0])
 		message("%s", text);
+	else if (r->streams && verdict == SUMMARY_UNSAMPLED)
+		message("no operation was sampled or passed the filters");
 	else if (r->streams && verdict == SUMMARY_IDLE)
-		message("not one %s in what was traced",
-			r->all.sampled ? "operation was sampled" : "instruction was executed");
+		message("not one instruction was executed in what was traced");
 	else if (r->streams && r->all.instructions == 0 && r->all.samples == 0)
 		message("not one %s came out of %" PRIu64 " bytes of trace",
 			r->all.sampled ? "sample" : "instruction", r->all.bytes);
 	losses = losses || (r->streams && verdict != SUMMARY_COMPLETE &&
-			    verdict != SUMMARY_IDLE);
+			    verdict != SUMMARY_IDLE && verdict != SUMMARY_UNSAMPLED);
 	recording_discard(r);
 	return losses ? EXIT_WITH_ERRORS : EXIT_OK;
 }

@@ -133,7 +133,9 @@ static void test_summary(void **state)
 	assert_int_equal(sum.first_offset, 128);
 	assert_int_equal(summary_verdict(&sum), SUMMARY_ERRORS);
 	/* Nothing was sampled: no failure, unless there was trace. */
-	assert_int_equal(summary_verdict(&none), SUMMARY_IDLE);
+	assert_int_equal(summary_verdict(&none), SUMMARY_UNSAMPLED);
+	assert_string_equal(summary_verdict_text(SUMMARY_UNSAMPLED),
+			    "complete, no operation was sampled or passed the filters");
 	none.bytes = 64;
 	assert_int_equal(summary_verdict(&none), SUMMARY_NOTHING);
 }

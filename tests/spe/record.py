@@ -173,6 +173,14 @@ def check_filters(checks):
         checks.that(f"{name}: only those", done.returncode == 0 and samples and not wrong,
                     done.stderr, len(samples), wrong[:2])
         check_against_logs(checks, name, threads)
+    # No access of these both refills the cache and does not access it.
+    data, done = record("none", "--interval", "512", "--events", "8", "--no-events", "8")
+    threads, summary, script = samples_of(data)
+    checks.equal("none: nothing is wrong", (done.returncode, threads, script.returncode,
+                                            summary["summary"]["verdict"]),
+                 (0, {}, 0, "complete, no operation was sampled or passed the filters"))
+    checks.that("none: says so", "no operation was sampled or passed" in script.stderr,
+                script.stderr)
     info = run([HWT, "info", "-i", "slow/hwt.data", "--json"])
     recording = json.loads(info.stdout)["recording"]
     checks.equal("info: what was asked for", (recording["interval"], recording["pmslatfr"]),
