@@ -71,6 +71,8 @@ static void thread_json(struct informing *f, const struct hwt_stream_info *info)
 	json_uint(j, "bytes", info->bytes);
 	json_uint(j, "lost_bytes", info->lost);
 	json_uint(j, "stops", info->gaps);
+	if (info->collided)
+		json_bool(j, "collisions", true);
 	if (info->exited && info->status != -1 && WIFSIGNALED(info->status))
 		json_int(j, "signal", WTERMSIG(info->status));
 	else if (info->exited && info->status != -1)
@@ -104,6 +106,8 @@ static int end(void *ctx, struct hwt_stream *st, const struct summary *s)
 	result_losses(losses, sizeof(losses), s);
 	if (losses[0])
 		out_printf(&f->out, "  %s\n", losses);
+	if (hwt_stream_info(st)->collided)
+		out_str(&f->out, "  collisions: samples that fell due while one was in flight were lost, uncounted\n");
 	return 0;
 }
 

@@ -170,6 +170,7 @@ struct perfdata_event {
 		struct {
 			uint64_t offset, size, flags;	/* PERF_AUX_FLAG_* */
 			bool truncated;
+			bool collided;	/* samples were lost to others in flight */
 			bool bare;	/* cs_etm: one source's own bytes, no frames */
 		} aux;
 		struct { uint64_t id; } hw;	/* HW_ID; cs_etm: PERFDATA_HW_* */

@@ -139,6 +139,7 @@ static int parse_aux(struct perfdata *p, struct perfdata_event *ev, size_t n)
 	ev->aux.size = a->size;
 	ev->aux.flags = a->flags;
 	ev->aux.truncated = a->flags & PERF_AUX_FLAG_TRUNCATED;
+	ev->aux.collided = a->flags & PERF_AUX_FLAG_COLLISION;
 	ev->aux.bare = (a->flags & PERF_AUX_FLAG_PMU_FORMAT_TYPE_MASK) ==
 		       PERF_AUX_FLAG_CORESIGHT_FORMAT_RAW;
 	return 1;

@@ -29,6 +29,7 @@ struct pdw_stream {		/* one buffer's bytes, one queue of perf's */
 	uint64_t	next;		/* position behind the last byte taken */
 	uint64_t	time;		/* ticks, of its newest record */
 	bool		wrapped;	/* ring mode lost its oldest bytes */
+	bool		collided;	/* samples were lost in what comes next */
 	bool		truncated;	/* a gap precedes what comes next */
 };
 struct pdw_file {		/* a mapped file: its build-id is asked for once */

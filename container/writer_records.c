@@ -269,6 +269,7 @@ static void write_buffer(struct perfdata_writer *w, const struct hwt_rec *rec)
 	}
 	s->time = rec->time;
 	s->wrapped |= !!(b->flags & HWT_BUF_WRAPPED);
+	s->collided |= !!(b->flags & HWT_BUF_COLLISION);
 }
 
 static void write_source(struct perfdata_writer *w, const struct hwt_rec *rec)

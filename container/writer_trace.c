@@ -46,40 +46,54 @@ static size_t find_cut(const struct perfdata_writer *w, const uint8_t *bytes, si
 	return at + (whole < n - at ? whole : n - at);
 }
 
-/* in_aux: perf reads as much as the AUX record says, and is to see the padding. */
-static void put_aux(struct perfdata_writer *w, const struct pdw_stream *s,
-		    uint64_t position, uint64_t n, uint32_t padding, bool in_aux)
+static uint32_t tid_of(const struct perfdata_writer *w, const struct pdw_stream *s)
 {
-	uint64_t body[3] = {position, n + (in_aux ? padding : 0),
+	return w->per_cpu ? UINT32_MAX : s->id;
+}
+
+static void put_aux(struct perfdata_writer *w, const struct pdw_stream *s,
+		    uint64_t position, uint64_t n)
+{
+	uint64_t body[3] = {position, n,
 			    (s->truncated ? PERF_AUX_FLAG_TRUNCATED : 0) |
+				    (s->collided ? PERF_AUX_FLAG_COLLISION : 0) |
 				    (s->wrapped ? PERF_AUX_FLAG_OVERWRITE : 0)};
+	size_t start = pdw_begin(w, PERF_RECORD_AUX, PERF_RECORD_MISC_USER);
+
+	pdw_put(w, body, sizeof(body));
+	pdw_put_id(w, PDW_TRACE, w->per_cpu ? UINT32_MAX : s->pid, tid_of(w, s), s->time,
+		   w->per_cpu ? (int32_t)s->id : -1);
+	pdw_end(w, start);
+}
+
+static void put_auxtrace(struct perfdata_writer *w, const struct pdw_stream *s,
+			 uint64_t position, uint64_t n, uint32_t padding)
+{
 	struct perf_auxtrace at = {
 		.header = {.type = PERF_USER_AUXTRACE, .size = sizeof(at)},
 		.size = n + padding,
 		.offset = position,
 		.reference = w->now,
 		.idx = s->idx,
-		.tid = w->per_cpu ? UINT32_MAX : s->id,
+		.tid = tid_of(w, s),
 		.cpu = w->per_cpu ? s->id : w->tech->cpu_of_queue ? s->idx : UINT32_MAX,
 		.padding = padding,
 	};
-	size_t start = pdw_begin(w, PERF_RECORD_AUX, PERF_RECORD_MISC_USER);
 
-	pdw_put(w, body, sizeof(body));
-	pdw_put_id(w, PDW_TRACE, w->per_cpu ? UINT32_MAX : s->pid, at.tid, s->time,
-		   w->per_cpu ? (int32_t)s->id : -1);
-	pdw_end(w, start);
 	pdw_note_trace(w, w->data_offset + w->data_size + w->used);
 	pdw_put(w, &at, sizeof(at));
 }
 
-/* One AUX + AUXTRACE of what is kept and n more bytes; nothing is kept then. */
+/*
+ * One AUX + AUXTRACE of what is kept and n more bytes; nothing is kept then.  An AUX
+ * alone, as Linux has it, where no bytes are left for a flag.
+ */
 static int put_trace(struct perfdata_writer *w, struct pdw_stream *s, const void *bytes,
 		     size_t n)
 {
 	static const uint8_t pads[8];
 	uint64_t size = s->nkept + n;
-	bool tail = w->tech->tail && !(size % w->tech->align);
+	bool tail = size && w->tech->tail && !(size % w->tech->align);
 	uint32_t padding = tail ? w->tech->ntail : (uint32_t)(ALIGN8(size) - size);
 	struct iovec iov[3] = {{s->kept, s->nkept},
 			       {(void *)bytes, n},
@@ -87,10 +101,13 @@ static int put_trace(struct perfdata_writer *w, struct pdw_stream *s, const void
 	bool direct = size >= PDW_FLUSH_AT;
 	size_t mark, ntraces = w->ntraces, i;
 
-	if (!size)
+	if (!size && !s->collided)
 		return 0;
 	mark = pdw_mark(w);
-	put_aux(w, s, s->next - s->nkept, size, padding, tail);
+	/* perf reads as much as the AUX record says, and is to see such padding. */
+	put_aux(w, s, s->next - s->nkept, size + (tail ? padding : 0));
+	if (size)
+		put_auxtrace(w, s, s->next - s->nkept, size, padding);
 	for (i = 0; i < 3 && !direct; i++)
 		pdw_put(w, iov[i].iov_base, iov[i].iov_len);
 	if (w->nomem) {
@@ -99,7 +116,7 @@ static int put_trace(struct perfdata_writer *w, struct pdw_stream *s, const void
 	}
 	s->next += n;
 	s->nkept = 0;
-	s->truncated = false;
+	s->truncated = s->collided = false;
 	w->unwritten += size;
 	return direct ? pdw_write_through(w, iov, 3) : pdw_commit(w, mark);
 }

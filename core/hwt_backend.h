@@ -47,6 +47,7 @@ struct hwt_buffer {
 	uint64_t		head;		/* written so far (as of the last look) */
 	uint64_t		tail;		/* given back by SVC_BUF (full mode) */
 	uint64_t		gaps;		/* the unit stopped for room, or could not write: trace is missing */
+	bool			collided;	/* HWT_BUF_COLLISION is to be told */
 	bool			ring;		/* core: no SVC_BUF ever came: overwrite */
 	bool			stopped_full;	/* core: off its unit until SVC_BUF makes room, */
 	bool			held;		/* or on it, and its CPU stands still */

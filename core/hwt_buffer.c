@@ -332,6 +332,9 @@ static void buffer_positions(struct hwt_buffer *b, struct hwt_buffer_record *r)
 	r->head = b->head;
 	r->tail = b->tail;
 	r->lost = b->gaps;
+	if (b->collided)
+		r->flags |= HWT_BUF_COLLISION;
+	b->collided = false;
 	if (b->head - b->tail > b->bufsize)
 		r->tail = b->head - b->bufsize;
 	/* Nobody gives anything back in a ring: what is before tail is gone. */

@@ -163,6 +163,7 @@ static void note_aux(struct hwt_stream *st, const struct perfdata_event *ev)
 		return;
 	st->aux_truncated += ev->aux.truncated;
 	st->bare |= ev->aux.bare;
+	st->info.collided |= ev->aux.collided;
 }
 
 /* Whether it is the CPU's buffer or the thread's shows later; the other has no trace. */

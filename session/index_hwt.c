@@ -327,6 +327,8 @@ static int on_buffer(struct hwt_session *s, const struct hwt_rec *rec)
 	st = rec->cpu < 0 ? idmap_get(&s->tids, b->buf_id) : cpu_of(s, rec->cpu);
 	if (!st && rec->cpu >= 0)
 		return -ENOMEM;
+	if (st)
+		st->info.collided |= !!(b->flags & HWT_BUF_COLLISION);
 	/* `lost` is bytes where a ring wrapped, times that the unit lost data else. */
 	if (st && !(b->flags & HWT_BUF_WRAPPED))
 		st->full_stops = b->lost > st->full_stops ? b->lost : st->full_stops;

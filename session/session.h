@@ -41,6 +41,7 @@ struct hwt_stream_info {
 	uint64_t	bytes;		/* trace bytes in the file */
 	uint64_t	lost;		/* bytes that the recording says are missing */
 	uint64_t	gaps;		/* stops for room that the unit counted */
+	bool		collided;	/* samples fell due while others were in flight */
 	bool		exited;
 	bool		revoked;	/* its end is that of its trace: an exec of a
 					   program privileged beyond the tracer */

@@ -212,6 +212,7 @@ static bool quiesce(struct hwt_buffer *b, int unit)
 	s->icr = rd(b, unit, PMSICR_EL1) & PMSICR_COUNT_MASK;
 	sr = rd(b, unit, PMBSR_EL1);
 	look(b, unit);
+	b->collided |= !!(sr & PMBSR_COLL);
 	if (sr & PMBSR_S)
 		end_piece(b, sr);
 	wr(b, unit, PMBSR_EL1, 0);

@@ -120,6 +120,8 @@ struct hwt_rec_buffer {
 #define HWT_BUF_FULL		0x1u	/* the unit stopped for want of room: a gap */
 #define HWT_BUF_WRAPPED		0x2u	/* ring mode: old bytes were overwritten */
 #define HWT_BUF_FINAL		0x4u	/* no more will come */
+#define HWT_BUF_COLLISION	0x8u	/* samples were lost to others in flight since the
+					   buffer's last record; no unit counts them */
 struct hwt_rec_kernel {		/* path: "kernel", "[module]", another symbol's name */
 	uint64_t	addr, len;
 	char		path[];

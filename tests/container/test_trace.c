@@ -230,6 +230,42 @@ static void test_gap_after_kept(void **state)
 	temp_remove(path);
 }
 
+/* Of the trace that follows the record, and of no more; alone if none does. */
+static void test_collisions(void **state)
+{
+	static const struct expected es[] = {
+		{0, 100, PERF_AUX_FLAG_COLLISION, 0, 1, -1u},
+		{100, 10, 0, 0, 1, -1u},
+	};
+	const struct hwt_rec_buffer lost = {.buf_id = 1, .flags = HWT_BUF_COLLISION};
+	struct hwt_rec *rec = make_rec(HWT_REC_BUFFER, 1, 1, &lost, sizeof(lost), NULL);
+	char *path = temp_file();
+	struct perfdata_writer *w = must_create(path, false, false);
+	struct perfdata_event ev;
+	struct perfdata *p;
+
+	assert_int_equal(perfdata_write_record(w, rec), 0);
+	write_trace(w, 1, 0, 100, false);
+	write_trace(w, 1, 100, 10, false);
+	assert_int_equal(perfdata_write_record(w, rec), 0);
+	free(rec);
+	assert_int_equal(perfdata_close(w), 0);
+	p = must_open(path);
+	assert_int_equal(next_event(p, &ev), 1);
+	assert_int_equal(ev.type, PERFDATA_HWT);
+	expect(p, &es[0]);
+	expect(p, &es[1]);
+	assert_int_equal(next_event(p, &ev), 1);
+	assert_int_equal(ev.type, PERFDATA_HWT);
+	assert_int_equal(next_event(p, &ev), 1);
+	assert_int_equal(ev.type, PERFDATA_AUX);
+	assert_int_equal(ev.aux.size, 0);
+	assert_true(ev.aux.collided);
+	assert_int_equal(next_event(p, &ev), 0);
+	perfdata_close_reader(p);
+	temp_remove(path);
+}
+
 static void test_per_cpu_ring(void **state)
 {
 	static const struct expected es[] = {
@@ -344,6 +380,7 @@ int main(void)
 		cmocka_unit_test(test_flushed),
 		cmocka_unit_test(test_gaps_and_streams),
 		cmocka_unit_test(test_gap_after_kept),
+		cmocka_unit_test(test_collisions),
 		cmocka_unit_test(test_per_cpu_ring),
 		cmocka_unit_test(test_many_threads),
 		cmocka_unit_test(test_frames),

@@ -536,6 +536,27 @@ static void halves_by_index(void **state)
 	check_samples(0, w.nev, 0);
 }
 
+/* What the unit says of samples that it lost is told once, with the half they miss in. */
+static void collisions_are_told(void **state)
+{
+	static const uint32_t told[] = {0, HWT_BUF_COLLISION, 0};
+	uint64_t record[64];
+	const struct hwt_rec_buffer *buf = (const void *)(record + 5);
+	size_t i;
+
+	begin();
+	for (i = 0; i < sizeof(told) / sizeof(told[0]); i++) {
+		samples(PER_HALF / 2);
+		if (told[i])
+			assert_int_equal(spe_unit_write(&w.unit, PMBSR_EL1, PMBSR_COLL), 0);
+		samples(PER_HALF / 2);
+		assert_true(fake_record_of(w.dev, HWT_REC_BUFFER, record, sizeof(record)));
+		assert_int_equal(buf->flags & HWT_BUF_COLLISION, told[i]);
+		save(w.saved + HALF);
+		assert_int_equal(give_half(PID, i & 1), 0);
+	}
+}
+
 /* Both halves full: it stops, and goes on when one is given back. */
 static void both_halves_full(void **state)
 {
@@ -713,6 +734,7 @@ int main(void)
 		TEST(config_against_the_unit),
 		TEST(buffer_sizes),
 		TEST(halves_by_index),
+		TEST(collisions_are_told),
 		TEST(both_halves_full),
 		cmocka_unit_test_setup_teardown(held_until_read, setup_holding, teardown),
 		TEST(service_by_tail),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * For AArch64: loads, stores, branches of all kinds, calls; 2: a second thread;
- * children: also processes, of each kind.
+ * children: also processes, of each kind; far: what takes long.
  */
 #include <pthread.h>
 #include <stdint.h>
@@ -30,6 +30,19 @@ static void *work(void *arg)
 	for (i = 0; i < 4 * N; i++)
 		__atomic_add_fetch(sum, numbers[i * 2654435761u % N] & 0xff, __ATOMIC_SEQ_CST);
 	return NULL;
+}
+
+/* Loads that no cache and no TLB of the model holds. */
+static int far(void)
+{
+	size_t size = 64u << 20, i, at = 0;
+	volatile char *memory = malloc(size);
+
+	for (i = 0; memory && i < 20000; i++) {
+		at = (at * 1103515245u + 12345) % size;
+		(void)memory[at];
+	}
+	return !memory;
 }
 
 static int status_of(pid_t pid)
@@ -69,6 +82,8 @@ int main(int argc, char **argv)
 		numbers[i] = x = x * 1664525u + 1013904223u;
 	if (argc > 1 && !strcmp(argv[1], "children"))
 		return children();
+	if (argc > 1 && !strcmp(argv[1], "far"))
+		return far();
 	if (argc > 1) {
 		if (pthread_create(&other, NULL, work, &sum))
 			return 1;

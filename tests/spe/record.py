@@ -116,6 +116,16 @@ def check_interval(checks):
     return data, samples
 
 
+def check_collisions(checks):
+    """A sample that takes longer than the interval costs the next; that is told."""
+    for interval, expected in (256, True), (4096, None):
+        data, _ = record(f"far-{interval}", "--interval", interval, "--no-jitter", args=["far"])
+        (thread,) = json.loads(run([HWT, "info", "-i", data, "--json"]).stdout)["threads"]
+        checks.equal(f"far: collisions at {interval}", thread.get("collisions"), expected)
+        text = run([HWT, "info", "-i", data]).stdout
+        checks.equal(f"far: in words at {interval}", "\n  collisions: " in text, bool(expected))
+
+
 def merged(ranges):
     """Those that touch joined, in ascending order."""
     out = []
@@ -280,6 +290,7 @@ def main():
     checks = Checks()
     with in_scratch():
         data, samples = check_interval(checks)
+        check_collisions(checks)
         check_jitter(checks)
         check_filters(checks)
         check_threads(checks)
