@@ -252,7 +252,7 @@ int host_failure_status(int err, const struct record_result *result)
 {
 	if (result->spawn_failed && err == -ENOENT)
 		return EXIT_NOT_FOUND;
-	if (result->spawn_failed && (err == -EACCES || err == -ENOEXEC))
+	if (result->spawn_failed && (err == -EACCES || err == -ENOEXEC || err == -ELOOP))
 		return EXIT_NOT_EXECUTABLE;
 	return EXIT_RECORD_FAILED;
 }

@@ -86,8 +86,8 @@ static size_t count(char *const *list)
 	return n;
 }
 
-/* The first bytes of an executable regular file: how many, or -errno. */
-static ssize_t read_head(const char *path, unsigned char *head, size_t size)
+/* The first bytes of an executable regular file, and its size: how many, or -errno. */
+static ssize_t read_head(const char *path, unsigned char *head, size_t size, uint64_t *whole)
 {
 	struct stat st;
 	ssize_t n;
@@ -95,6 +95,7 @@ static ssize_t read_head(const char *path, unsigned char *head, size_t size)
 
 	if (stat(path, &st) < 0)
 		return -errno;
+	*whole = (uint64_t)st.st_size;
 	if (!S_ISREG(st.st_mode) || access(path, X_OK) < 0)
 		return -EACCES;
 	fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -106,7 +107,8 @@ static ssize_t read_head(const char *path, unsigned char *head, size_t size)
 	return n < 0 ? -err : n;
 }
 
-static int check_elf(const unsigned char *head, ssize_t n, unsigned int *machine)
+static int check_elf(const unsigned char *head, ssize_t n, uint64_t size,
+		     unsigned int *machine)
 {
 	Elf64_Ehdr eh;
 
@@ -118,6 +120,9 @@ static int check_elf(const unsigned char *head, ssize_t n, unsigned int *machine
 		return -ENOTSUP;
 	*machine = eh.e_machine;
 	if (eh.e_type != ET_EXEC && eh.e_type != ET_DYN)
+		return -ENOEXEC;
+	/* A file that is cut before its program headers: QEMU would crash. */
+	if (eh.e_phoff > size || eh.e_phnum * sizeof(Elf64_Phdr) > size - eh.e_phoff)
 		return -ENOEXEC;
 	return 0;
 }
@@ -186,6 +191,7 @@ static int args_copy(struct args *a, char *const *argv)
 static int resolve(struct vtu_launch *l, struct args *a)
 {
 	unsigned char head[SCRIPT_LINE + 1];
+	uint64_t size = 0;
 	char *interp, *arg, *old;
 	int depth, err;
 	ssize_t n;
@@ -194,11 +200,11 @@ static int resolve(struct vtu_launch *l, struct args *a)
 	if (!l->image)
 		return -ENOMEM;
 	for (depth = 0; depth <= SCRIPT_DEPTH; depth++) {
-		n = read_head(l->image, head, SCRIPT_LINE);
+		n = read_head(l->image, head, SCRIPT_LINE, &size);
 		if (n < 0)
 			return (int)n;
 		if (n < 2 || head[0] != '#' || head[1] != '!')
-			return check_elf(head, n, &l->elf);
+			return check_elf(head, n, size, &l->elf);
 		err = parse_script((char *)head, n, &interp, &arg);
 		if (err)
 			return err;

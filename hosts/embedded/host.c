@@ -45,15 +45,16 @@ static char *find_plugin(void)
 
 static int find_parts(struct embedded *e, const struct hwt_host_options *o, char **error)
 {
+	const char *qemu = o->qemu ? o->qemu : QEMU_NAME;
 	char *real;
 	int n = 0;
 
 	e->qemu_given = o->qemu;
 	e->backend = o->backend ? strdup(o->backend) : NULL;
-	if (path_search(o->qemu ? o->qemu : QEMU_NAME, &e->qemu)) {
+	if (path_search(qemu, &e->qemu)) {
 		e->qemu = NULL;
-		n = asprintf(error, "no " QEMU_NAME " on PATH: the virtual trace unit runs in "
-			     "it; on Debian: apt install qemu-user");
+		n = asprintf(error, "no %s on PATH: the virtual trace unit runs in it; "
+			     "on Debian: apt install qemu-user", qemu);
 		goto err;
 	}
 	e->plugin = o->plugin ? strdup(o->plugin) : find_plugin();

@@ -124,11 +124,12 @@ static int choose_emulator(struct embedded *e, struct vtu_launch *l, char **qemu
 			   char **error)
 {
 	const struct vtu_machine *m = vtu_machine(l->elf);
+	const char *name = e->qemu_given ? e->qemu : m->qemu;
 
 	*qemu = NULL;
-	if (path_search(e->qemu_given ? e->qemu : m->qemu, qemu))
-		return host_fail(error, -ENOENT, "no %s on PATH: the virtual trace unit runs "
-				 "in it; on Debian: apt install qemu-user", m->qemu);
+	if (path_search(name, qemu))
+		return host_fail(error, -ECHILD, "no %s on PATH: the virtual trace unit runs "
+				 "in it; on Debian: apt install qemu-user", name);
 	l->qemu = *qemu;
 	l->sysroot = vtu_sysroot(m);
 	if (l->sysroot && strlen(l->sysroot) >= sizeof(e->window->sysroot))
@@ -190,7 +191,7 @@ int embedded_spawn(void *host, const char *path, char *const argv[], pid_t *pid,
 	}
 	err = start_target(e, &l, &t);
 	if (err) {
-		host_fail(error, err, "%s: %s", qemu, strerror(-err));
+		err = host_fail(error, -ECHILD, "the QEMU %s: %s", qemu, strerror(-err));
 		goto out;
 	}
 	*pid = t->pid;

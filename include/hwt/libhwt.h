@@ -51,7 +51,8 @@ const char *hwt_host_kind(const struct hwt_host *host);
  * A target, held before its first instruction so that a context can be made
  * for it.  argv[0] is what the program sees; path is the file (looked up on
  * PATH if it has no slash).  environ and descriptors are the caller's.
- * -ENOENT, -EACCES, -ENOEXEC (*error says what the file is), -errno.
+ * -ENOENT, -EACCES, -ENOEXEC (*error says what the file is), -ELOOP, -errno;
+ * -ECHILD: the emulator that would run it could not begin.
  */
 int hwt_target_spawn(struct hwt_host *host, const char *path,
 		     char *const argv[], pid_t *pid, char **error);

@@ -157,6 +157,18 @@ class Failures(Case):
         (self.dir / "text").write_text("text")
         self.one_line(self.record("./text", status=126), "./text", "Permission denied")
 
+    def test_cut_program(self):
+        prog = self.dir / "prog"
+        prog.write_bytes(pathlib.Path("/bin/true").read_bytes()[:100])
+        prog.chmod(0o755)
+        self.one_line(self.record("./prog", status=126), "./prog: not an executable format")
+
+    def test_script_of_itself(self):
+        prog = self.dir / "prog"
+        prog.write_text(f"#!{prog}\n")
+        prog.chmod(0o755)
+        self.one_line(self.record(prog, status=126), "Too many levels")
+
     def test_foreign_programs_are_named(self):
         for bits, machine, name in ((32, 3, "80386"), (64, 183, "AArch64")):
             path = self.dir / f"elf{machine}"
@@ -177,6 +189,10 @@ class Failures(Case):
     def test_no_qemu(self):
         done = self.record("/bin/true", status=125, env={"PATH": "/nonexistent"})
         self.one_line(done, "qemu-user", "apt install")
+        for name in ("/no/such/qemu", "/etc/passwd", "/dev/null", "no-such-qemu"):
+            done = self.record("--qemu", name, "/bin/true", status=125)
+            self.assertIn(name, done.stderr)
+            self.assertIn("QEMU" if "/" in name else "apt install", done.stderr)
 
     def test_output_cannot_be_written(self):
         for path in ("/nonexistent/x", "/dev/full", self.dir):
