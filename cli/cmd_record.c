@@ -37,7 +37,7 @@ static const struct option record_opts[] = {
 	  "The recording (default: " DEFAULT_RECORDING ")" },
 	{ 'b', "buffer", "SIZE", OPTION_SIZE, AT(bufsize),
 	  "Trace buffer of each thread (default: 4M)",
-	  .min = 4096, .max = 32ull << 30, .multiple = 4096 },
+	  .min = 8192, .max = 32ull << 30, .multiple = 4096 },
 	{ 'p', "pid", "PID", OPTION_UINT, AT(pid), "Record this process, until it ends or Ctrl-C",
 	  .min = 1, .max = INT32_MAX },
 	{ 'C', "cpu", "CPUS", OPTION_STRING, AT(cpus),
@@ -314,7 +314,7 @@ static int record_target(const struct record_values *v, struct hwt_host *host,
 	/* Nobody may read the summary: the status is still the program's. */
 	signal(SIGPIPE, SIG_IGN);
 	if (!err)
-		host_filters_missed(filters, options.nfilters, &result);
+		host_filters_missed(&options, &result);
 	print_summary(v, &result, err);
 	status = options.path ? host_exit_status(result.status) : EXIT_OK;
 	return err && status == 0 ? EXIT_RECORD_FAILED : status;

@@ -257,11 +257,16 @@ int host_failure_status(int err, const struct record_result *result)
 	return EXIT_RECORD_FAILED;
 }
 
-bool host_filters_missed(const struct record_filter *filters, int n,
+bool host_filters_missed(const struct record_options *options,
 			 const struct record_result *result)
 {
-	int i;
+	const struct record_filter *filters = options->filters;
+	char path[4096], program[4200] = "the program";
+	int i, n = options->nfilters;
 
+	if (options->path && !options->cpus)
+		snprintf(program, sizeof(program), "the program %s",
+			 text_printable(path, sizeof(path), options->path));
 	for (i = 0; i < n; i++) {
 		if (!(result->filters_missed >> i & 1))
 			continue;
@@ -270,7 +275,7 @@ bool host_filters_missed(const struct record_filter *filters, int n,
 				filters[i].image ? filters[i].image : "the program's own file");
 		else if (filters[i].function)
 			message("%s: there is no function %s in it: nothing to trace",
-				filters[i].image ? filters[i].image : "the program",
+				filters[i].image ? filters[i].image : program,
 				filters[i].function);
 		else
 			message("%s: no range of it could be traced", filters[i].image);

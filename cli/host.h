@@ -38,7 +38,7 @@ int host_filters(const struct option_list *images, const struct option_list *fun
  * A message for each filter whose image or function never came; true if that
  * was all of them, so that nothing was traced.
  */
-bool host_filters_missed(const struct record_filter *filters, int n,
+bool host_filters_missed(const struct record_options *options,
 			 const struct record_result *result);
 
 #endif

@@ -29,7 +29,7 @@ static const struct hwt8_values defaults = {
 static const struct option hwt8_opts[] = {
 	{ 'b', NULL, "bufsize", OPTION_SIZE, AT(bufsize),
 	  "Trace buffer of each thread, bytes (default: 4M)",
-	  .min = 4096, .max = 32ull << 30, .multiple = 4096 },
+	  .min = 8192, .max = 32ull << 30, .multiple = 4096 },
 	{ 'c', NULL, "backend", OPTION_STRING, AT(backend),
 	  "Trace unit: pt, coresight (default: by the program), spe" },
 	{ 'f', NULL, "function", OPTION_LIST, AT(functions), "Trace in this function only" },
@@ -100,7 +100,7 @@ static int feed_samples(void *ctx, const struct spe_event *ev, int n)
 	return l->out.err != 0;
 }
 
-static int list(struct listing *l, const struct recording_values *opt, int fd)
+static int list(struct listing *l, const struct recording_values *opt, const char *file, int fd)
 {
 	static const struct recording_visitor visitor = {
 		.begin = begin, .feed = feed, .samples = feed_samples, .listing = true,
@@ -114,7 +114,8 @@ static int list(struct listing *l, const struct recording_values *opt, int fd)
 		recording_close(&l->rec);
 		return failure("out of memory");
 	}
-	status = finish_out(&l->out, recording_visit(&l->rec, &visitor, l));
+	status = finish_file(&l->out, file ? file : "standard output",
+			     recording_visit(&l->rec, &visitor, l));
 	closed = recording_close(&l->rec);
 	if (!status && !l->met && l->wanted != NO_THREAD)
 		return failure("-t: there is no thread (CPU) %llu: %d ran",
@@ -128,7 +129,7 @@ static int list_to(const struct hwt8_values *v, struct listing *l, const char *p
 	struct recording_values opt = {
 		.input = path, .sysroot = v->fsroot, .tid = NO_TID, .cpu = NO_TID,
 	};
-	int status = list(l, &opt, fd);
+	int status = list(l, &opt, v->file, fd);
 
 	if (v->file && close(fd) && status != EXIT_FAILED)
 		status = failure("%s: %s", v->file, strerror(errno));
@@ -189,7 +190,7 @@ static int record(const struct hwt8_values *v, char **operands, const char *outp
 	hwt_host_close(host);
 	if (err && result->status == -1)
 		return operands[0] ? host_failure_status(err, result) : EXIT_FAILED;
-	if (!err && host_filters_missed(filters, options.nfilters, result))
+	if (!err && host_filters_missed(&options, result))
 		return EXIT_FAILED;
 	return err ? EXIT_FAILED : EXIT_OK;
 }
@@ -254,6 +255,9 @@ static int hwt8_run(const struct command *self, void *values, int noperands,
 	if (!status && v->thread != NO_THREAD && result.bytes == 0)
 		return failure("%s: no trace of a thread %llu: %u ran", v->file,
 			       (unsigned long long)v->thread, result.threads);
+	if (!status && result.threads > 1)
+		message("%s: the trace of one of %u %s; -t says which", v->file, result.threads,
+			v->cpus ? "CPUs" : "threads");
 	return status || !operands[0] ? status : host_exit_status(result.status);
 }
 

@@ -322,11 +322,16 @@ bool recording_line(void *ctx, uint64_t ip, struct image_line *out)
 	return image_view_line(hwt_stream_view(ctx), ip, out);
 }
 
-int finish_out(struct out *o, int status)
+int finish_file(struct out *o, const char *name, int status)
 {
 	int err = out_fini(o);
 
 	if (err && status != EXIT_FAILED)
-		return failure("standard output: %s", strerror(-err));
+		return failure("%s: %s", name, strerror(-err));
 	return status;
+}
+
+int finish_out(struct out *o, int status)
+{
+	return finish_file(o, "standard output", status);
 }

@@ -94,5 +94,6 @@ bool recording_line(void *ctx, uint64_t ip, struct image_line *out);
 
 /* Ends a command's output: the first of: status, failure of `out`, EXIT_OK. */
 int finish_out(struct out *o, int status);
+int finish_file(struct out *o, const char *name, int status);
 
 #endif

@@ -225,7 +225,7 @@ class Failures(Case):
         os.close(done)
 
     def test_usage(self):
-        for args in (["record"], ["record", "-b", "5", "true"], ["record", "--nope", "x"],
+        for args in (["record"], ["record", "-b", "5", "true"], ["record", "-b", "4096", "true"], ["record", "--nope", "x"],
                      ["record", "--ready-fd", "99", "true"],
                      ["record", "-i", "kernel", "true"],
                      ["record", "-c", "nope", "true"], ["record", "--host", "nope", "true"]):
@@ -578,6 +578,10 @@ class Recording(Case):
         self.assertEqual(set(functions), {"f"})
         self.assertEqual(functions["f"]["calls"], 3000)
 
+    def test_function_that_is_not_there(self):
+        self.one_line(self.record("-f", "nosuch", "/bin/true"),
+                      "the program /bin/true: there is no function nosuch in it")
+
     def test_filter_that_is_never_met(self):
         done = self.record("-i", "libnosuch.so", "-f", "f", "true")
         self.one_line(done, "libnosuch.so", "never loaded")
@@ -702,8 +706,18 @@ class Hwt8(Case):
         rows = (self.dir / "list").read_text().splitlines()
         self.assertTrue(all(re.match(r"^0x?[0-9a-f]*\t0x?[0-9a-f]*$", r) for r in rows))
 
+    def test_to_a_full_device(self):
+        self.one_line(self.run_hwt("-w", "/dev/full", "/usr/bin/uname", status=1),
+                      "hwt: /dev/full: No space left on device")
+
+    def test_raw_of_one_thread(self):
+        compile_c(self.dir, "prog", Recording.THREADS, "-pthread")
+        done = self.run_hwt("-r", "-w", "trace.out", "./prog")
+        self.one_line(done, "trace.out: the trace of one of 3 threads; -t says which")
+
     def test_raw(self):
-        self.run_hwt("-r", "-w", "trace.out", "/usr/bin/uname")
+        done = self.run_hwt("-r", "-w", "trace.out", "/usr/bin/uname")
+        self.assertEqual(done.stderr, "")
         self.assertTrue((self.dir / "trace.out").read_bytes().startswith(b"\x02\x82" * 8))
 
     def test_filter(self):
