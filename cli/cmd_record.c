@@ -262,9 +262,10 @@ static void print_summary(const struct record_values *v, const struct record_res
 		message("%u processes could not be traced", r->untraced);
 	if (v->quiet)
 		return;
-	message("%s: %s of trace, %s, %s%s lost, %" PRIu64 " gap%s%s, %s", v->output,
-		text_size(bytes, sizeof(bytes), r->bytes), what, cut ? "the rest and " : "",
-		text_size(lost, sizeof(lost), r->lost),
+	text_size(lost, sizeof(lost), r->lost);
+	message("%s: %s of trace, %s, %s%s%s lost, %" PRIu64 " gap%s%s, %s", v->output,
+		text_size(bytes, sizeof(bytes), r->bytes), what, cut ? "the rest" : "",
+		cut && r->lost ? " and " : "", cut && !r->lost ? "" : lost,
 		r->gaps, r->gaps == 1 ? "" : "s", r->lost_records ? ", records lost" : "",
 		text_duration(time, sizeof(time), r->ended_ns - r->started_ns));
 }
