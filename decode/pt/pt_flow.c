@@ -126,6 +126,9 @@ static void apply_mode(struct pt_decoder *d)
 		return;
 	if (d->mode_next != d->mode || !d->mode_told)
 		pt_emit(d, TRACE_MODE)->value = d->mode_next;
+	/* The same bytes are other instructions. */
+	if (d->mode_next != d->mode)
+		d->cur = NULL;
 	d->mode = d->mode_next;
 	d->mode_told = true;
 	d->mode_next = 0;
@@ -242,10 +245,7 @@ void pt_flow_then_tip(struct pt_decoder *d, int error)
 		return;
 	}
 	d->tnt_wait = false;
-	if (d->mode_next) {
-		apply_mode(d);
-		d->cur = NULL;
-	}
+	apply_mode(d);
 }
 
 static void async_branch(struct pt_decoder *d, uint64_t to)
