@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 /* ---- Intel PT ---- */
 
@@ -83,9 +84,10 @@ static void spe_service(int buf_id, uint64_t tail, union technology_room *room,
 
 /* Flow first: it is what programs are traced for. */
 static const struct technology table[] = {
-	{ "pt", true, pt_configure, pt_service },
-	{ "coresight", true, coresight_configure, coresight_service },
-	{ "spe", false, spe_configure, spe_service },
+	{ "pt", true, 1, pt_configure, pt_service },
+	{ "coresight", true, 1, coresight_configure, coresight_service },
+	/* Two halves. */
+	{ "spe", false, 2, spe_configure, spe_service },
 };
 #define NTABLE	(sizeof(table) / sizeof(table[0]))
 
@@ -140,6 +142,7 @@ int technology_choose(struct recorder *r)
 {
 	int err = look(r);
 	const char *name = err ? NULL : r->technology->backend, *option = NULL;
+	size_t unit = err ? 0 : r->technology->pages * (size_t)sysconf(_SC_PAGESIZE);
 
 	if (err)
 		return err;
@@ -147,6 +150,9 @@ int technology_choose(struct recorder *r)
 		return recorder_fail(r, -EOPNOTSUPP, "backend '%s' has no ring mode", name);
 	if (r->opt->nfilters && !r->technology->filters)
 		return recorder_fail(r, -EOPNOTSUPP, "backend '%s' has no address filters", name);
+	if (r->bufsize % unit)
+		return recorder_fail(r, -EINVAL, "a buffer of '%s' is a multiple of %zu bytes, %zu is none",
+				     name, unit, r->bufsize);
 	if (r->opt->unfit)
 		option = r->opt->unfit(r->opt->unfit_ctx, &r->query);
 	if (option)

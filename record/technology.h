@@ -21,6 +21,7 @@ union technology_room {
 struct technology {
 	const char	*backend;
 	bool		filters;	/* by address */
+	size_t		pages;		/* a buffer is a multiple of so many */
 	/* HWT_IOC_SET_CONFIG2's configuration: the options', and the context's ranges. */
 	void		(*configure)(const struct context *ctx, union technology_room *room,
 				     struct hwt_set_config2 *set);

@@ -508,6 +508,26 @@ static void chosen_by_what_is_there(void **state)
 	}
 }
 
+/* The halves of SPE's are whole pages. */
+static void buffer_sizes_of_units(void **state)
+{
+	static const struct hwt_query arm[] = {
+		{ .name = "spe", .ncaps = 4 }, { .name = "coresight", .ncaps = 6 }, { .name = "" },
+	};
+	static const struct fake_step script[] = { { .op = FAKE_EXIT }, { .op = FAKE_END } };
+	struct recorder_run t = {.opt = recorder_defaults()};
+
+	t.opt.backend = "spe";
+	t.opt.bufsize = 12288;
+	run_recorder(&t, &(struct fake_options){.script = script, .units = arm});
+	assert_int_equal(t.err, -EINVAL);
+	assert_string_equal(t.error,
+			    "a buffer of 'spe' is a multiple of 8192 bytes, 12288 is none");
+	t.opt.backend = "coresight";
+	run_recorder(&t, &(struct fake_options){.script = script, .units = arm});
+	assert_int_equal(t.err, 0);
+}
+
 static void options_of_another_unit(void **state)
 {
 	static const struct hwt_query arm[] = { { .name = "coresight", .ncaps = 6 }, { .name = "" } };
@@ -642,6 +662,7 @@ int main(void)
 		TEST(failures_before_the_target_runs),
 		TEST(other_backend),
 		TEST(chosen_by_what_is_there),
+		TEST(buffer_sizes_of_units),
 		TEST(options_of_another_unit),
 		TEST(ready_fd_gets_a_byte),
 		TEST(bare_trace_of_one_thread),

@@ -249,6 +249,8 @@ def check_refusals(checks):
         for bits in "1", "0x1002", "0x10000", hex(1 << 48), hex(1 << 63):
             done = run([HWT, "record", "-c", "spe", option, bits, PROGRAM])
             checks.that(f"{option} {bits}", one_line(done, 125, option, "0xffe"), done.stderr)
+    done = run([HWT, "record", "-c", "spe", "-b", "12K", PROGRAM])
+    checks.that("buffer", one_line(done, 125, "8192"), done.stderr)
     done = run([HWT, "record", "-c", "spe", "--ring", PROGRAM])
     checks.that("ring", one_line(done, 125, "ring"), done.stderr)
     done = run([HWT, "record", "-c", "spe", "-f", "main", PROGRAM])
