@@ -77,16 +77,17 @@ ssize_t stream_read(struct hwt_stream *st, uint64_t data_offset, void *buf, size
 static void on_problem(void *ctx, const char *path, enum image_problem problem, int err)
 {
 	struct hwt_session *s = ctx;
+	const char *then = s->samples ? "samples in it have no names" :
+					"what ran in it is left out";
 
 	if (problem == IMAGE_CHANGED)
 		session_warn(s, "%s: %s; its code is used all the same", path,
 			     image_problem_text(problem));
 	else if (problem == IMAGE_UNREADABLE)
-		session_warn(s, "%s: %s (%s); what ran in it is left out", path,
-			     image_problem_text(problem), strerror(-err));
+		session_warn(s, "%s: %s (%s); %s", path, image_problem_text(problem),
+			     strerror(-err), then);
 	else
-		session_warn(s, "%s: %s; what ran in it is left out", path,
-			     image_problem_text(problem));
+		session_warn(s, "%s: %s; %s", path, image_problem_text(problem), then);
 }
 
 static bool perf_map_is_ours(const struct hwt_session *s, uint32_t pid)

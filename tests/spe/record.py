@@ -10,6 +10,7 @@ import array
 import glob
 import json
 import os
+import shutil
 import struct
 import sys
 from bisect import bisect_left, bisect_right
@@ -272,6 +273,18 @@ def check_own_form(checks):
     checks.that("own form: functions", any(row[1].startswith("compare+") for row in rows))
 
 
+def check_missing(checks):
+    """Without the program the samples are all there, without names."""
+    shutil.copy(PROGRAM, "gone")
+    done = run([HWT, "record", "-q", "-c", "spe", "-o", "gone.data", "./gone"])
+    whole = run([HWT, "script", "-i", "gone.data"]).stdout.splitlines()
+    os.remove("gone")
+    script = run([HWT, "script", "-i", "gone.data"])
+    checks.equal("missing: all samples", len(script.stdout.splitlines()), len(whole))
+    checks.that("missing: said", "samples in it have no names" in script.stderr and
+                "left out" not in script.stderr, done.stderr, script.stderr)
+
+
 def check_report(checks, data, samples):
     done = run([HWT, "report", "-i", data, "--json"])
     report = json.loads(done.stdout)
@@ -299,6 +312,7 @@ def main():
         check_children(checks)
         check_refusals(checks)
         check_own_form(checks)
+        check_missing(checks)
         check_report(checks, os.path.abspath(data), samples)
     checks.finish()
 
