@@ -75,6 +75,8 @@ static void packet_json(struct dumping *d, const struct hwt_packet *p)
 		json_int(&d->json, "cpu", d->cpu);
 	json_uint(&d->json, "offset", p->position);
 	json_uint(&d->json, "length", p->length);
+	if (hwt_session_info(d->rec.session)->modelled)
+		json_bool(&d->json, "modelled", true);
 	if (p->kind == HWT_PACKET) {
 		json_string(&d->json, "name", p->name);
 		json_string(&d->json, "text", p->text);

@@ -40,7 +40,9 @@ static void spe_text(struct out *o, const struct hwt_session_info *info)
 			   info->spe.jitter ? " and up to 255 more" : "");
 	filter_text(o, "events", fcr & ARM_SPE_FCR_FE, info->spe.pmsevfr);
 	filter_text(o, "not events", fcr & ARM_SPE_FCR_FNE, info->spe.pmsnevfr);
-	filter_text(o, "latency", fcr & ARM_SPE_FCR_FL, info->spe.pmslatfr);
+	if (fcr & ARM_SPE_FCR_FL)
+		out_printf(o, "%-12slatency from %" PRIu64 " cycles\n", "filter",
+			   info->spe.pmslatfr);
 	if (fcr & ARM_SPE_FCR_FT)
 		out_printf(o, "%-12stypes%s%s%s\n", "filter", fcr & ARM_SPE_FCR_LD ? " load" : "",
 			   fcr & ARM_SPE_FCR_ST ? " store" : "", fcr & ARM_SPE_FCR_B ? " branch" : "");

@@ -194,6 +194,8 @@ def check_filters(checks):
                 script.stderr)
     info = run([HWT, "info", "-i", "slow/hwt.data", "--json"])
     recording = json.loads(info.stdout)["recording"]
+    text = run([HWT, "info", "--no-decode", "-i", "slow/hwt.data"]).stdout
+    checks.that("info: in decimal, as given", "latency from 10 cycles\n" in text, text)
     checks.equal("info: what was asked for", (recording["interval"], recording["pmslatfr"]),
                  (512, 10))
 
@@ -292,6 +294,9 @@ def check_report(checks, data, samples):
                  len(samples))
     names = {f["name"] for f in report["functions"]}
     checks.that("report: functions by name", {"compare", "work"} <= names, names)
+    packets = run([HWT, "dump", "-i", data, "--json"]).stdout.splitlines()
+    checks.that("dump: says whose figures they are",
+                packets and all(json.loads(p)["modelled"] for p in packets), packets[:2])
     text = run([HWT, "report", "-i", data]).stdout
     checks.that("report: says whose figures they are", "model's figures" in text)
     done = run([sys.executable, os.path.join(os.path.dirname(os.path.abspath(__file__)),
