@@ -107,13 +107,17 @@ static int check_psb(const struct record_values *v)
 		       text_size(ring, sizeof(ring), v->ring));
 }
 
-static uint32_t chosen_psb(const struct record_values *v)
+/* Sync points in a ring: one thread's, or one that any number of threads share. */
+#define RING_SYNCS	  4
+#define SHARED_RING_SYNCS 128
+
+static uint32_t chosen_psb(const struct record_values *v, uint32_t syncs)
 {
 	uint32_t n = 3;
 
 	if (v->psb != NOT_GIVEN)
 		return (uint32_t)v->psb;
-	while (v->ring && n && 4 * PSB_BYTES(n) > v->ring)
+	while (v->ring && n && syncs * PSB_BYTES(n) > v->ring)
 		n--;
 	return n;
 }
@@ -122,7 +126,7 @@ static struct pt_cpu_config pt_config(const struct record_values *v)
 {
 	struct pt_cpu_config c = {
 		.rtit_ctl = PT_CTL_BRANCHEN | (v->kernel ? PT_CTL_OS : PT_CTL_USER),
-		.psb_freq = chosen_psb(v),
+		.psb_freq = chosen_psb(v, RING_SYNCS),
 	};
 
 	if (!v->retcomp)
@@ -156,7 +160,7 @@ static struct coresight_config coresight_config(const struct record_values *v)
 	struct coresight_config c = {
 		.configr = CORESIGHT_CID,
 		.flags = v->kernel ? CORESIGHT_KERNEL : CORESIGHT_USER,
-		.sync = CORESIGHT_SYNC(chosen_psb(v)),
+		.sync = CORESIGHT_SYNC(chosen_psb(v, SHARED_RING_SYNCS)),
 	};
 
 	if (v->retcomp)
