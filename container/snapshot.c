@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include "snapshot.h"
 
@@ -117,6 +118,26 @@ static void links_free(struct links *l)
 
 /* ---- files ---- */
 
+/* O_NONBLOCK: a FIFO without a writer is named, not waited for. */
+static FILE *open_file(struct reading *r, const char *path, int *err)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct stat sb;
+	FILE *f = NULL;
+
+	if (fd >= 0 && !fstat(fd, &sb)) {
+		if (!S_ISREG(sb.st_mode))
+			*err = complain(r, -EINVAL, "is no regular file");
+		else
+			f = fdopen(fd, "r");
+	}
+	if (!f && !*err)
+		*err = complain(r, -errno, strerror(errno));
+	if (!f && fd >= 0)
+		close(fd);
+	return f;
+}
+
 static int read_file(struct reading *r, const struct ini_sink *sink)
 {
 	char *path = NULL, *text = NULL;
@@ -128,13 +149,12 @@ static int read_file(struct reading *r, const struct ini_sink *sink)
 
 	if (ret)
 		goto out;
-	ret = -ENOMEM;
-	text = malloc(FILE_MAX);
-	if (!text)
+	f = open_file(r, path, &ret);
+	if (!f)
 		goto out;
-	f = fopen(path, "re");
-	if (!f) {
-		ret = complain(r, -errno, strerror(errno));
+	text = malloc(FILE_MAX);
+	if (!text) {
+		ret = -ENOMEM;
 		goto out;
 	}
 	n = fread(text, 1, FILE_MAX, f);

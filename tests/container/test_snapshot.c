@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Snapshot folders whose files are none: told, and never waited for. */
+#include <stdarg.h>
+#include <setjmp.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "container/snapshot.h"
+
+#define LIMIT 20 /* seconds: then it waits */
+
+static const struct {
+	const char *name, *text;
+} files[] = {
+	{"snapshot.ini", "[device_list]\ndevice0=d.ini\n[trace]\nmetadata=t.ini\n"},
+	{"d.ini", "[device]\nname=ETM_0\nclass=trace_source\ntype=ETM4\n"},
+	{"t.ini", "[trace_buffers]\nbuffers=buffer0\n[buffer0]\nname=ETB_0\nfile=b.bin\n"
+		  "format=coresight\n[source_buffers]\nETM_0=ETB_0\n"},
+};
+#define NFILES (sizeof(files) / sizeof(files[0]))
+
+static void put(const char *folder, size_t i, size_t fifo)
+{
+	char path[128];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/%s", folder, files[i].name);
+	unlink(path);
+	if (i == fifo) {
+		assert_int_equal(mkfifo(path, 0600), 0);
+		return;
+	}
+	f = fopen(path, "w");
+	assert_non_null(f);
+	assert_true(fputs(files[i].text, f) >= 0);
+	assert_int_equal(fclose(f), 0);
+}
+
+static void test_fifos(void **state)
+{
+	char folder[] = "/tmp/hwt-snapshot-XXXXXX", path[128], *error;
+	struct snapshot *s;
+	size_t fifo, i;
+
+	assert_non_null(mkdtemp(folder));
+	alarm(LIMIT);
+	for (fifo = 0; fifo <= NFILES; fifo++) {
+		for (i = 0; i < NFILES; i++)
+			put(folder, i, fifo);
+		if (fifo == NFILES) {
+			assert_int_equal(snapshot_open(folder, &s, &error), 0);
+			snapshot_close(s);
+			break;
+		}
+		assert_int_equal(snapshot_open(folder, &s, &error), -EINVAL);
+		assert_null(s);
+		assert_non_null(strstr(error, files[fifo].name));
+		assert_non_null(strstr(error, "is no regular file"));
+		free(error);
+	}
+	alarm(0);
+	for (i = 0; i < NFILES; i++) {
+		snprintf(path, sizeof(path), "%s/%s", folder, files[i].name);
+		unlink(path);
+	}
+	rmdir(folder);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_fifos),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
