@@ -184,8 +184,11 @@ static int pull_samples(struct recording *r, struct hwt_stream *st,
 static void add_up(struct recording *r, const struct hwt_stream *st, struct summary *sum)
 {
 	struct hwt_stream_counts counted = hwt_stream_counted(st);
+	uint64_t elsewhere = sum->lost > counted.lost ? sum->lost - counted.lost : 0;
 
 	if (r->opt->tid == NO_TID && r->opt->cpu == NO_TID) {
+		/* The gaps that the buffer's losses are to each of the streams. */
+		sum->missing -= elsewhere < sum->missing ? elsewhere : sum->missing;
 		sum->bytes = counted.bytes;
 		sum->lost = counted.lost;
 		sum->stops = counted.gaps;

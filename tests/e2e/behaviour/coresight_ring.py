@@ -82,6 +82,11 @@ def check_case(checks, name):
                 said and abs(in_bytes(said[1]) - lost) < 0.06 * lost, done.stderr, lost)
     checks.that(f"{name}: something is decoded",
                 any(t["summary"]["instructions"] for t in told["threads"]), info.stdout)
+    # What a thread misses of its own was in the ring: up to its first sync point.
+    whole = told["summary"]
+    checks.that(f"{name}: what the ring lost is counted once",
+                whole["missing_bytes"] <= lost + len(told["threads"]) * in_bytes(
+                    ring[:-1] + " KiB"), whole)
     wrapped = [check_thread(checks, name, thread) for thread in told["threads"]]
     checks.that(f"{name}: it wrapped", any(wrapped))
 
