@@ -52,8 +52,8 @@ static void add(char *buf, size_t size, size_t *n, const char *fmt, ...)
 
 void result_losses(char *buf, size_t size, const struct summary *s)
 {
+	int i, last = s->errors ? TRACE_ERR_PACKET : TRACE_GAP_MAX;
 	size_t n = 0;
-	int i;
 
 	buf[0] = '\0';
 	if (s->errors)
@@ -63,7 +63,8 @@ void result_losses(char *buf, size_t size, const struct summary *s)
 	if (s->gaps)
 		add(buf, size, &n, "%s%" PRIu64 " gap%s", n ? ", " : "", s->gaps,
 		    plural(s->gaps));
-	for (i = TRACE_GAP_NONE + 1; i < TRACE_ERR_PACKET && s->gaps; i++)
+	/* A gap may have a fault for its reason; among errors they are not told apart. */
+	for (i = TRACE_GAP_NONE + 1; i < last && s->gaps; i++)
 		if (s->reasons[i])
 			add(buf, size, &n, " [%" PRIu64 " x %s]", s->reasons[i],
 			    trace_gap_text((enum trace_gap)i));

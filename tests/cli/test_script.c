@@ -375,6 +375,19 @@ static void tree_of_any_depth(void **state)
 	free(node);
 }
 
+/* All reasons of gaps are said, faults among them. */
+static void reasons_of_gaps(void **state)
+{
+	struct summary s = { .gaps = 3 };
+	char text[256];
+
+	s.reasons[TRACE_GAP_NO_CODE] = 2;
+	s.reasons[TRACE_ERR_RETURN] = 1;
+	result_losses(text, sizeof(text), &s);
+	assert_string_equal(text, "3 gaps [2 x no code at this address]"
+			    " [1 x return compression: bit not taken, or no call known]");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -391,6 +404,7 @@ int main(void)
 		cmocka_unit_test(columns_of_every_event),
 		cmocka_unit_test(columns_are_checked),
 		cmocka_unit_test(tree_of_any_depth),
+		cmocka_unit_test(reasons_of_gaps),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
