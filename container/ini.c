@@ -67,12 +67,15 @@ static int parse_line(struct parsing *p, char *text)
 
 int ini_parse(const char *text, size_t n, const struct ini_sink *sink, unsigned int *line)
 {
+	static const char bom[] = {'\xef', '\xbb', '\xbf'};	/* U+FEFF, of editors */
 	struct parsing p = {.sink = sink};
 	char buf[LINE_MAX_BYTES];
 	size_t at = 0, len;
 	const char *nl;
 	int ret;
 
+	if (n >= sizeof(bom) && !memcmp(text, bom, sizeof(bom)))
+		at = sizeof(bom);
 	while (at < n) {
 		nl = memchr(text + at, '\n', n - at);
 		len = nl ? (size_t)(nl - (text + at)) : n - at;

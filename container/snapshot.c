@@ -36,6 +36,7 @@ struct reading {
 	char *metadata;
 	char **buffer_sections; /* the section of buffers[i] */
 	size_t nbuffer_sections;
+	char *buffer_list; /* the sections that there should be */
 	struct links source_buffers, core_sources;
 	char dump_section[64]; /* that the last dump is of */
 };
@@ -83,15 +84,16 @@ static int set_path(struct reading *r, char **p, const char *name)
 	return 0;
 }
 
-static int number(struct reading *r, const char *text, uint64_t *value)
+static int number(struct reading *r, const char *key, const char *text, uint64_t *value)
 {
-	char *end;
+	char *end, what[128];
 
 	errno = 0;
 	*value = strtoull(text, &end, 0);
-	if (end == text || *end || errno || *text == '-')
-		return complain(r, -EINVAL, "has a number that is none");
-	return 0;
+	if (end != text && !*end && !errno && *text != '-')
+		return 0;
+	snprintf(what, sizeof(what), "has a number that is none: %s=%s", key, text);
+	return complain(r, -EINVAL, what);
 }
 
 static int link_add(struct links *l, const char *from, const char *to)
@@ -209,7 +211,7 @@ static int register_entry(struct reading *r, struct snapshot_device *d, const ch
 	if (!reg)
 		return -ENOMEM;
 	register_name(reg->name, key);
-	return number(r, value, &reg->value);
+	return number(r, key, value, &reg->value);
 }
 
 static int dump_entry(struct reading *r, struct snapshot_device *d, const char *section,
@@ -228,11 +230,11 @@ static int dump_entry(struct reading *r, struct snapshot_device *d, const char *
 	if (!strcmp(key, "file"))
 		return set_path(r, &dump->path, value);
 	if (!strcmp(key, "address"))
-		return number(r, value, &dump->address);
+		return number(r, key, value, &dump->address);
 	if (!strcmp(key, "length"))
-		return number(r, value, &dump->length);
+		return number(r, key, value, &dump->length);
 	if (!strcmp(key, "offset"))
-		return number(r, value, &dump->offset);
+		return number(r, key, value, &dump->offset);
 	return 0;
 }
 
@@ -284,8 +286,13 @@ static int buffer_entry(struct reading *r, const char *section, const char *key,
 		return set_string(&b->name, value);
 	if (!strcmp(key, "file"))
 		return set_path(r, &b->path, value);
-	if (!strcmp(key, "format"))
-		b->formatted = !strcasecmp(value, "coresight");
+	if (strcmp(key, "format"))
+		return 0;
+	b->has_format = true;
+	b->formatted = !strcasecmp(value, "coresight");
+	if (!b->formatted && strcasecmp(value, "source_data"))
+		return complain(r, -EINVAL,
+				"has a buffer whose format is not coresight or source_data");
 	return 0;
 }
 
@@ -294,6 +301,8 @@ static int trace_entry(void *ctx, unsigned int line, const char *section, const 
 {
 	struct reading *r = ctx;
 
+	if (!strcmp(section, "trace_buffers") && !strcmp(key, "buffers"))
+		return set_string(&r->buffer_list, value);
 	if (!strcmp(section, "source_buffers"))
 		return link_add(&r->source_buffers, key, value);
 	if (!strcmp(section, "core_trace_sources"))
@@ -402,6 +411,36 @@ static int read_devices(struct reading *r)
 	return check_devices(r);
 }
 
+static bool has_section(const struct reading *r, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < r->nbuffer_sections; i++)
+		if (!strcasecmp(r->buffer_sections[i], name))
+			return true;
+	return false;
+}
+
+/* Buffers and cores that are named are described. */
+static int check_trace(struct reading *r)
+{
+	char *save = NULL, *name;
+	size_t i;
+
+	for (i = 0; i < r->s->nbuffers; i++)
+		if (!r->s->buffers[i].path || !r->s->buffers[i].has_format)
+			return complain(r, -EINVAL,
+					"has a buffer without a file or a format");
+	for (name = r->buffer_list ? strtok_r(r->buffer_list, ", \t", &save) : NULL; name;
+	     name = strtok_r(NULL, ", \t", &save))
+		if (!has_section(r, name))
+			return complain(r, -EINVAL, "lists a buffer that it does not describe");
+	for (i = 0; i < r->core_sources.n; i++)
+		if (!device_named(r->s, r->core_sources.v[i].from))
+			return complain(r, -EINVAL, "names a core that no file describes");
+	return 0;
+}
+
 static int read_trace(struct reading *r)
 {
 	const struct ini_sink sink = {r, trace_entry};
@@ -410,9 +449,8 @@ static int read_trace(struct reading *r)
 
 	r->file = r->metadata;
 	ret = read_file(r, &sink);
-	for (i = 0; i < r->s->nbuffers && !ret; i++)
-		if (!r->s->buffers[i].path)
-			ret = complain(r, -EINVAL, "has a buffer without a file");
+	if (!ret)
+		ret = check_trace(r);
 	for (i = 0; i < r->source_buffers.n && !ret; i++)
 		ret = source_resolve(r, &r->source_buffers.v[i]);
 	if (!ret && !r->s->nsources)
@@ -464,6 +502,7 @@ static void reading_free(struct reading *r)
 	free(r->device_files);
 	free(r->buffer_sections);
 	free(r->metadata);
+	free(r->buffer_list);
 	links_free(&r->source_buffers);
 	links_free(&r->core_sources);
 }

@@ -43,6 +43,7 @@ struct snapshot_buffer {
 	char		*name;
 	char		*path;		/* the folder's path included */
 	bool		formatted;	/* format=coresight: frames with trace IDs */
+	bool		has_format;	/* some format was named */
 };
 
 struct snapshot_source {		/* a source that went into a buffer */

@@ -72,10 +72,60 @@ static void test_fifos(void **state)
 	rmdir(folder);
 }
 
+/* Of one file another text: the folder is refused with these words, or (NULL) is read. */
+static void test_nonsense(void **state)
+{
+	static const struct {
+		size_t file;
+		const char *text, *words;
+	} cases[] = {
+		{0, "\xef\xbb\xbf[device_list]\ndevice0=d.ini\n[trace]\nmetadata=t.ini\n", NULL},
+		{1, "[device]\nname=ETM_0\nclass=trace_source\n[regs]\nTRCIDR0=0xz\n",
+		 "a number that is none: trcidr0=0xz"},
+		{2, "[buffer0]\nname=B\nfile=b\nformat=foo\n[source_buffers]\nETM_0=B\n",
+		 "format"},
+		{2, "[buffer0]\nname=B\nfile=b\n[source_buffers]\nETM_0=B\n", "format"},
+		{2, "[trace_buffers]\nbuffers=buffer0,buffer1\n[buffer0]\nname=B\nfile=b\n"
+		    "format=source_data\n[source_buffers]\nETM_0=B\n",
+		 "a buffer that it does not describe"},
+		{2, "[buffer0]\nname=B\nfile=b\nformat=source_data\n[source_buffers]\nETM_0=B\n"
+		    "[core_trace_sources]\ncpu_7=ETM_0\n",
+		 "a core that no file describes"},
+	};
+	char folder[] = "/tmp/hwt-snapshot-XXXXXX", path[128], *error;
+	struct snapshot *s;
+	size_t i, k;
+	FILE *f;
+	int ret;
+
+	assert_non_null(mkdtemp(folder));
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		for (k = 0; k < NFILES; k++)
+			put(folder, k, NFILES);
+		snprintf(path, sizeof(path), "%s/%s", folder, files[cases[i].file].name);
+		f = fopen(path, "w");
+		assert_non_null(f);
+		fputs(cases[i].text, f);
+		assert_int_equal(fclose(f), 0);
+		ret = snapshot_open(folder, &s, &error);
+		assert_int_equal(ret, cases[i].words ? -EINVAL : 0);
+		if (cases[i].words && !strstr(error, cases[i].words))
+			fail_msg("%s", error);
+		free(error);
+		snapshot_close(s);
+	}
+	for (k = 0; k < NFILES; k++) {
+		snprintf(path, sizeof(path), "%s/%s", folder, files[k].name);
+		unlink(path);
+	}
+	rmdir(folder);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_fifos),
+		cmocka_unit_test(test_nonsense),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
