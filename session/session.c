@@ -336,7 +336,7 @@ void hwt_session_close(struct hwt_session *s)
 
 struct hwt_stream_counts hwt_stream_counted(const struct hwt_stream *st)
 {
-	if (st->lent)
+	if (st->lent || st->shares)
 		return (struct hwt_stream_counts){0};
 	if (st->sink == st)
 		return (struct hwt_stream_counts){st->sink_bytes, st->sink_lost, st->info.gaps};

@@ -90,6 +90,7 @@ struct hwt_stream {
 	struct stream_chunk *chunks;
 	size_t		nchunks, chunks_room;
 	bool		lent;		/* chunks: another stream's, which outlives it */
+	bool		shares;		/* its bytes are counted at another stream */
 	struct stream_switch *switches;	/* as the file has them; sorted at its end */
 	size_t		nswitches, switches_room;
 	size_t		last_switch;	/* while they are read: the one of the highest position */

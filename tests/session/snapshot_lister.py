@@ -7,6 +7,7 @@ Packets by offset and text, and the addresses of all instruction ranges.
 Exit status 77, with a reason: nothing to compare with.
 """
 import configparser
+import json
 import os
 import pathlib
 import re
@@ -25,22 +26,37 @@ def skip(why):
     sys.exit(77)
 
 
-def sources(folder):
-    """Trace IDs of the ETMs, in the order of trace.ini."""
+def read_ini(path):
+    ini = configparser.ConfigParser(strict=False, interpolation=None, delimiters=("=",))
+    ini.read(path)
+    return ini
+
+
+def etms(folder):
+    """Names of the ETMs, with their trace IDs."""
     ids = {}
     for file in folder.glob("*.ini"):
-        ini = configparser.ConfigParser(strict=False, interpolation=None,
-                                        delimiters=("=",))
-        ini.read(file)
+        ini = read_ini(file)
         if not ini.has_section("device"):
             continue
         for key, value in ini["regs"].items() if ini.has_section("regs") else []:
             if key.startswith("trctraceidr"):
                 ids[ini["device"]["name"].lower()] = int(value, 0) & 0x7f
-    trace = configparser.ConfigParser(strict=False, interpolation=None,
-                                        delimiters=("=",))
-    trace.read(folder / "trace.ini")
+    return ids
+
+
+def sources(folder):
+    """Trace IDs of the ETMs, in the order of trace.ini."""
+    ids, trace = etms(folder), read_ini(folder / "trace.ini")
     return [ids[s] for s in trace["source_buffers"] if s in ids]
+
+
+def trace_size(folder):
+    """Bytes in the buffers that have ETMs' trace."""
+    names, trace = etms(folder), read_ini(folder / "trace.ini")
+    used = {trace["source_buffers"][s] for s in trace["source_buffers"] if s in names}
+    return sum(os.path.getsize(folder / trace[b]["file"]) for b in trace.sections()
+               if trace[b].get("name") in used)
 
 
 def lister(folder):
@@ -109,6 +125,10 @@ def main():
         said = "\n".join(hwt(hwt_path, "info", near))
         if "backend     coresight" not in said or "written by" in said:
             sys.exit(f"{folder.name}: hwt info says\n{said}")
+        told = json.loads("\n".join(hwt(hwt_path, "info", "--json", near)))
+        size = trace_size(folder)
+        if (told["recording"]["file_size"], told["summary"]["bytes"]) != (size, size):
+            sys.exit(f"{folder.name}: {size} bytes of trace, and hwt info says {told}")
         print(f"{folder.name}: {sum(map(len, packets.values()))} packets, "
               f"{len(want)} addresses")
 
