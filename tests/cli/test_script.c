@@ -96,6 +96,8 @@ static char *listing(enum script_mode mode, const char *fields, bool json)
 	const char *bad;
 	struct out o;
 
+	/* What an analysis hangs on a decoder's blocks goes with it. */
+	call_block.user = ret_block.user = low_block.user = NULL;
 	if (fields)
 		options.fields = script_parse_fields(fields, &bad, &len);
 	assert_int_equal(out_init(&o, fd), 0);
