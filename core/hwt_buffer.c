@@ -429,9 +429,13 @@ bool hwt_buffer_serviced(struct hwt_buffer *b)
 	sink->ring = false;
 	enough = sink->head - sink->tail <= sink->bufsize - sink->bufsize / 4;
 	hwt_spin_unlock(&sink->lock, flags);
-	hwt_spin_lock(&b->lock, flags);
-	stopped = b->stopped_full;
-	hwt_spin_unlock(&b->lock, flags);
+	/*
+	 * Its unit found no room before there was some: it says so before the lock is
+	 * let go.  Nobody may come again to make room.
+	 */
+	hwt_spin_lock(&b->unit_lock, flags);
+	stopped = buffer_stopped(b);
+	hwt_spin_unlock(&b->unit_lock, flags);
 	if (!stopped)
 		return false;
 	if (room)

@@ -89,6 +89,8 @@ struct fake_host {
 	void			(*in_thread_call)(struct fake_host *h);
 	/* Called once a node was made: what runs meanwhile. */
 	void			(*in_node_create)(struct fake_host *h);
+	/* Called once a unit's interrupt has looked, and before core hears of it. */
+	void			(*in_irq)(struct fake_host *h, struct hwt_buffer *b);
 	int			kernel_objects;	/* KERNEL records made at ALLOC */
 	int			kernel_users;	/* contexts that kernel_done is due for */
 	bool			forbid;		/* target_allowed says no */

@@ -168,6 +168,8 @@ static int irq(struct hwt_buffer *b, int unit)
 	bits = look(b, pos);
 	if (bits & HWT_IRQ_FULL)
 		unit_stop(b, unit);
+	if (h->in_irq)
+		h->in_irq(h, b);
 	return bits;
 }
 

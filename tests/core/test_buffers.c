@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Full and ring mode, interrupts, a unit that waits for room. */
+#include <unistd.h>
 #include "fixture.h"
 
 static const struct hwt_rec_buffer *buffer_record(struct fixture *f)
@@ -105,6 +106,47 @@ static void full_at_a_switch(void **state)
 	fixture_free(f);
 }
 
+static struct fixture *reading;
+static pthread_t reader;
+
+static void *read_all(void *arg)
+{
+	assert_int_equal(fake_service(reading->dev, PID, BUFSIZE), 0);
+	return arg;
+}
+
+/* The reader gives everything back, and gets as far as it can before the unit's word. */
+static void read_meanwhile(struct fake_host *h, struct hwt_buffer *b)
+{
+	hwt_irqflags_t flags;
+	uint64_t tail = 0;
+
+	h->in_irq = NULL;
+	assert_int_equal(pthread_create(&reader, NULL, read_all, NULL), 0);
+	while (tail < BUFSIZE) {
+		hwt_spin_lock(&b->lock, flags);
+		tail = b->tail;
+		hwt_spin_unlock(&b->lock, flags);
+	}
+	usleep(20000);
+}
+
+/* Room that was made while the unit said that it had none: nobody makes it again. */
+static void room_made_meanwhile(void **state)
+{
+	struct fixture *f = fixture_new(true, 1);
+
+	running(f, true);
+	reading = f;
+	fake_produce(f->h, 0, BUFSIZE);
+	f->h->in_irq = read_meanwhile;
+	irq(f);
+	assert_int_equal(pthread_join(reader, NULL), 0);
+	assert_int_equal(resume(f), 0);
+	assert_int_equal(fake_produce(f->h, 0, 10), 10);
+	fixture_free(f);
+}
+
 /* Whoever is held for room goes on when there is nothing left to wait for. */
 static void held_until_stopped(void **state)
 {
@@ -175,6 +217,7 @@ int main(void)
 		cmocka_unit_test(full_and_not_held),
 		cmocka_unit_test(full_at_a_switch),
 		cmocka_unit_test(held_until_stopped),
+		cmocka_unit_test(room_made_meanwhile),
 		cmocka_unit_test(threads_born_later_are_full_too),
 		cmocka_unit_test(tails_are_checked),
 		cmocka_unit_test(foreign_interrupts),
