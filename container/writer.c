@@ -147,7 +147,8 @@ int pdw_commit(struct perfdata_writer *w, size_t mark)
 
 /* ---- the file ---- */
 
-int pdw_advance(struct perfdata_writer *w, uint64_t n)
+/* n more bytes of whole records are in the file. */
+static int advance(struct perfdata_writer *w, uint64_t n)
 {
 	uint64_t size = w->data_size + n;
 
@@ -162,25 +163,15 @@ int pdw_advance(struct perfdata_writer *w, uint64_t n)
 	return 0;
 }
 
-static int flush_records(struct perfdata_writer *w)
+int perfdata_flush(struct perfdata_writer *w)
 {
 	size_t n = w->used;
 
 	if (w->error || !n)
 		return w->error;
-	if (pdw_room_for(w, n))
-		return pdw_fill_room(w);
-	pdw_leave_grown(w);
 	w->used = 0;
 	w->error = pdw_pwrite(w->fd, w->buf, n, w->data_offset + w->data_size);
-	return w->error ? w->error : pdw_advance(w, n);
-}
-
-int perfdata_flush(struct perfdata_writer *w)
-{
-	int err = flush_records(w);
-
-	return err ? err : pdw_grow(w);
+	return w->error ? w->error : advance(w, n);
 }
 
 int pdw_write_through(struct perfdata_writer *w, const struct iovec *iov, int n)
@@ -195,7 +186,7 @@ int pdw_write_through(struct perfdata_writer *w, const struct iovec *iov, int n)
 		w->error = pdw_pwrite(w->fd, iov[i].iov_base, iov[i].iov_len, at + total);
 		total += iov[i].iov_len;
 	}
-	return w->error ? w->error : pdw_advance(w, total);
+	return w->error ? w->error : advance(w, total);
 }
 
 void pdw_attr(const struct perfdata_writer *w, enum pdw_event event,

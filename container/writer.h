@@ -32,12 +32,6 @@ struct pdw_stream {		/* one buffer's bytes, one queue of perf's */
 	bool		collided;	/* samples were lost in what comes next */
 	bool		truncated;	/* a gap precedes what comes next */
 };
-struct pdw_grown {		/* the piece of trace that ends the file, and may grow */
-	bool		open;
-	size_t		stream;		/* whose: index in streams */
-	uint64_t	at, room;	/* its file offset; bytes left in front of it */
-	uint64_t	size;		/* bytes of trace in it */
-};
 struct pdw_file {		/* a mapped file: its build-id is asked for once */
 	char		*path;
 	uint64_t	ino;
@@ -82,7 +76,6 @@ struct perfdata_writer {
 	uint64_t	*traces;	/* file offsets of the AUXTRACE records */
 	size_t		nthreads, nstreams, nfiles, ntraces;
 	uint32_t	nqueues;
-	struct pdw_grown grown;
 };
 
 /* The two events that the file knows: the trace, and the rest. */
@@ -94,7 +87,7 @@ struct pdw_tech {
 	const char	*cpu, *cpuid;	/* of the embedded host's virtual unit */
 	/* Not 0: pieces of trace end at multiples of it instead of before sync points. */
 	uint32_t	align;
-	/* And get so many bytes, but the last one; where threads share a buffer. */
+	/* And have so many bytes, but the last one; where threads share a buffer. */
 	uint32_t	piece, shared_piece;
 	/* Ends each piece, and is no trace: ntail bytes, at most PERF_PADDING_MAX. */
 	const uint8_t	*tail;
@@ -150,26 +143,6 @@ const struct pdw_file *pdw_file(struct perfdata_writer *w,
 void pdw_note_trace(struct perfdata_writer *w, uint64_t file_offset);
 void pdw_free_tables(struct perfdata_writer *w);
 
-/* Bytes that a piece of trace is to have; 0: any number. */
-uint64_t pdw_piece(const struct perfdata_writer *w);
-/* What ends a piece of n bytes, and how many bytes of it. */
-const uint8_t *pdw_padding(const struct perfdata_writer *w, uint64_t n, uint32_t *padding);
-/* PERF_RECORD_AUX, and PERF_RECORD_AUXTRACE of n bytes, if any, and their padding. */
-void pdw_put_aux(struct perfdata_writer *w, const struct pdw_stream *s,
-		 uint64_t position, uint64_t n, uint32_t padding);
-
-/* writer_grow.c.  The stream's is the piece that grows. */
-bool pdw_grows(const struct perfdata_writer *w, const struct pdw_stream *s);
-/* It is whole as it is; what follows stands behind it. */
-void pdw_leave_grown(struct perfdata_writer *w);
-/* w->buf has n bytes, and they fit in front of the piece; puts them there. */
-bool pdw_room_for(const struct perfdata_writer *w, size_t n);
-int pdw_fill_room(struct perfdata_writer *w);
-/* Adds what waits of its stream, or opens a piece; all records are in the file. */
-int pdw_grow(struct perfdata_writer *w);
-
-/* n more bytes of whole records are in the file. */
-int pdw_advance(struct perfdata_writer *w, uint64_t n);
 /* What a stream still keeps back, as it is. */
 int pdw_end_stream(struct perfdata_writer *w, struct pdw_stream *s);
 /* What was collected, then these bytes, without a copy; then the size. */

@@ -46,20 +46,6 @@ static size_t find_cut(const struct perfdata_writer *w, const uint8_t *bytes, si
 	return at + (whole < n - at ? whole : n - at);
 }
 
-uint64_t pdw_piece(const struct perfdata_writer *w)
-{
-	return w->shared ? w->tech->shared_piece : w->tech->piece;
-}
-
-const uint8_t *pdw_padding(const struct perfdata_writer *w, uint64_t n, uint32_t *padding)
-{
-	static const uint8_t pads[8];
-	bool tail = n && w->tech->tail && !(n % w->tech->align);
-
-	*padding = tail ? w->tech->ntail : (uint32_t)(ALIGN8(n) - n);
-	return tail ? w->tech->tail : pads;
-}
-
 static uint32_t tid_of(const struct perfdata_writer *w, const struct pdw_stream *s)
 {
 	return w->per_cpu ? UINT32_MAX : s->id;
@@ -94,18 +80,8 @@ static void put_auxtrace(struct perfdata_writer *w, const struct pdw_stream *s,
 		.padding = padding,
 	};
 
+	pdw_note_trace(w, w->data_offset + w->data_size + w->used);
 	pdw_put(w, &at, sizeof(at));
-}
-
-void pdw_put_aux(struct perfdata_writer *w, const struct pdw_stream *s,
-		 uint64_t position, uint64_t n, uint32_t padding)
-{
-	/* perf reads as much as the AUX record says, and is to see the tail. */
-	bool in_aux = w->tech->tail && padding == w->tech->ntail;
-
-	put_aux(w, s, position, n + (in_aux ? padding : 0));
-	if (n)
-		put_auxtrace(w, s, position, n, padding);
 }
 
 /*
@@ -115,23 +91,23 @@ void pdw_put_aux(struct perfdata_writer *w, const struct pdw_stream *s,
 static int put_trace(struct perfdata_writer *w, struct pdw_stream *s, const void *bytes,
 		     size_t n)
 {
+	static const uint8_t pads[8];
 	uint64_t size = s->nkept + n;
-	uint32_t padding;
-	const uint8_t *end = pdw_padding(w, size, &padding);
+	bool tail = size && w->tech->tail && !(size % w->tech->align);
+	uint32_t padding = tail ? w->tech->ntail : (uint32_t)(ALIGN8(size) - size);
 	struct iovec iov[3] = {{s->kept, s->nkept},
 			       {(void *)bytes, n},
-			       {(void *)end, padding}};
+			       {(void *)(tail ? w->tech->tail : pads), padding}};
 	bool direct = size >= PDW_FLUSH_AT;
 	size_t mark, ntraces = w->ntraces, i;
 
 	if (!size && !s->collided)
 		return 0;
-	pdw_leave_grown(w);
 	mark = pdw_mark(w);
-	pdw_put_aux(w, s, s->next - s->nkept, size, padding);
+	/* perf reads as much as the AUX record says, and is to see such padding. */
+	put_aux(w, s, s->next - s->nkept, size + (tail ? padding : 0));
 	if (size)
-		pdw_note_trace(w, w->data_offset + w->data_size + w->used -
-					  sizeof(struct perf_auxtrace));
+		put_auxtrace(w, s, s->next - s->nkept, size, padding);
 	for (i = 0; i < 3 && !direct; i++)
 		pdw_put(w, iov[i].iov_base, iov[i].iov_len);
 	if (w->nomem) {
@@ -147,12 +123,6 @@ static int put_trace(struct perfdata_writer *w, struct pdw_stream *s, const void
 
 int pdw_end_stream(struct perfdata_writer *w, struct pdw_stream *s)
 {
-	int err = pdw_grows(w, s) ? perfdata_flush(w) : 0;
-
-	if (err)
-		return err;
-	if (pdw_grows(w, s))
-		pdw_leave_grown(w);
 	return put_trace(w, s, NULL, 0);
 }
 
@@ -223,15 +193,13 @@ static int append_aligned(struct perfdata_writer *w, struct pdw_stream *s,
 {
 	uint64_t end = (s->next + n) & ~(uint64_t)(w->tech->align - 1);
 	size_t cut = end > s->next ? (size_t)(end - s->next) : 0;
-	bool grows = pdw_grows(w, s);
 	int err;
 
-	if (grows || s->nkept + cut < pdw_piece(w))
+	if (s->nkept + cut < (w->shared ? w->tech->shared_piece : w->tech->piece))
 		cut = 0;
 	err = cut ? put_trace(w, s, bytes, cut) : 0;
-	if (!err)
-		err = keep(s, bytes + cut, n - cut);
-	return !err && grows && s->nkept >= PDW_FLUSH_AT ? perfdata_flush(w) : err;
+
+	return err ? err : keep(s, bytes + cut, n - cut);
 }
 
 /* Bytes that continue the stream. */
@@ -272,10 +240,5 @@ int perfdata_write_trace(struct perfdata_writer *w, uint32_t pid, uint32_t buf_i
 		s->truncated |= truncated || position > s->next;
 		s->next = position;
 	}
-	if (!final)
-		return append(w, s, bytes, n);
-	if (!pdw_grows(w, s))
-		return put_trace(w, s, bytes, n);
-	err = keep(s, bytes, n);
-	return err ? err : pdw_end_stream(w, s);
+	return final ? put_trace(w, s, bytes, n) : append(w, s, bytes, n);
 }

@@ -32,27 +32,7 @@ static uint8_t byte_at(uint64_t position)
 	return (uint8_t)(0x90 + (position * 7 + (position >> 12)) % 64);
 }
 
-/* Of two threads, or of one buffer that all share. */
-static struct perfdata_params params;
-static uint32_t nstreams;
-
-static int of_threads(void **state)
-{
-	params = test_params;
-	nstreams = 2;
-	return 0;
-}
-
-static int of_a_sink(void **state)
-{
-	params = test_params;
-	params.backend = "coresight";
-	params.shared = true;
-	nstreams = 1;
-	return 0;
-}
-
-/* One step of a recording: a record that counts, and trace of each stream. */
+/* One step of a recording: a record that counts, and trace of two threads. */
 static int step(struct perfdata_writer *w, uint64_t n)
 {
 	static uint8_t bytes[CHUNK];
@@ -61,13 +41,15 @@ static int step(struct perfdata_writer *w, uint64_t n)
 		make_rec(HWT_REC_GENERATION, 1, 1, &payload, sizeof(payload), NULL);
 	int err = perfdata_write_record(w, rec);
 	uint64_t i;
-	uint32_t tid;
 
 	free(rec);
 	for (i = 0; i < CHUNK; i++)
 		bytes[i] = byte_at(n * CHUNK + i);
-	for (tid = 1; !err && tid <= nstreams; tid++)
-		err = perfdata_write_trace(w, 1, tid, n * CHUNK, bytes, CHUNK, false,
+	if (!err)
+		err = perfdata_write_trace(w, 1, 1, n * CHUNK, bytes, CHUNK, false,
+					   false);
+	if (!err)
+		err = perfdata_write_trace(w, 1, 2, n * CHUNK, bytes, CHUNK, false,
 					   false);
 	if (!err && n % 3 == 0)
 		err = perfdata_flush(w);
@@ -110,12 +92,10 @@ static uint64_t check_file(const char *path, uint64_t *trace)
 		}
 	}
 	assert_false(perfdata_info(p)->complete);
-	/* A piece that grew may end beyond the data: of it all is there that was written. */
-	if (nstreams > 1)
-		assert_int_equal(perfdata_info(p)->truncated_at, 0);
+	assert_int_equal(perfdata_info(p)->truncated_at, 0);
 	/* Of what was recorded nothing is missing but what was not yet flushed. */
 	if (recs)
-		assert_true(next[nstreams - 1] + 65536 + 2 * CHUNK + 8192 > recs * CHUNK);
+		assert_true(next[1] + 65536 + 2 * CHUNK + 8192 > recs * CHUNK);
 	*trace = next[0] + next[1];
 	perfdata_close_reader(p);
 	return recs;
@@ -126,7 +106,7 @@ static void record_forever(const char *path)
 	struct perfdata_writer *w;
 	uint64_t n;
 
-	if (perfdata_create(path, &params, &w))
+	if (perfdata_create(path, &test_params, &w))
 		_exit(1);
 	for (n = 0; n < 2000; n++)
 		if (step(w, n))
@@ -170,6 +150,7 @@ static void test_killed(void **state)
 /* Writes until it fails; the error stays, also at the close; and how much it was is told. */
 static void write_until(const char *path, int error)
 {
+	struct perfdata_params params = test_params;
 	uint64_t n = 0, written = 0, trace;
 	struct perfdata_writer *w;
 	int err;
@@ -181,9 +162,7 @@ static void write_until(const char *path, int error)
 	while (!err && n < 10000);
 	assert_int_equal(err, error);
 	assert_int_equal(step(w, n), error);
-	if (nstreams > 1) /* CoreSight's have none there */
-		assert_int_equal(perfdata_set_filter(w, "x"), error);
-	assert_int_equal(perfdata_set_shown(w, "x"), error);
+	assert_int_equal(perfdata_set_filter(w, "x"), error);
 	assert_int_equal(perfdata_flush(w), error);
 	assert_int_equal(perfdata_close(w), error);
 	assert_true(check_file(path, &trace) > 3);
@@ -280,6 +259,7 @@ static void test_two_devices(void **state)
 
 static void test_unwritable(void **state)
 {
+	struct perfdata_params params = test_params;
 	struct perfdata_writer *w = NULL;
 	int fds[2];
 	char path[64];
@@ -302,15 +282,12 @@ static void test_unwritable(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(test_killed, of_threads),
-		cmocka_unit_test_setup(test_killed, of_a_sink),
-		cmocka_unit_test_setup(test_file_size_limit, of_threads),
-		cmocka_unit_test_setup(test_file_size_limit, of_a_sink),
-		cmocka_unit_test_setup(test_disk_full, of_threads),
-		cmocka_unit_test_setup(test_disk_full, of_a_sink),
-		cmocka_unit_test_setup(test_two_writers, of_threads),
-		cmocka_unit_test_setup(test_two_devices, of_threads),
-		cmocka_unit_test_setup(test_unwritable, of_threads),
+		cmocka_unit_test(test_killed),
+		cmocka_unit_test(test_file_size_limit),
+		cmocka_unit_test(test_disk_full),
+		cmocka_unit_test(test_two_writers),
+		cmocka_unit_test(test_two_devices),
+		cmocka_unit_test(test_unwritable),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
