@@ -66,7 +66,7 @@ static int on_exec(struct context *ctx, const struct hwt_rec *rec)
 		note_revoked(ctx, payload(rec));
 		return 0;
 	}
-	keep_exec(&ctx->r->keep, ctx->pid);
+	keep_unmap_all(&ctx->r->keep, ctx->pid);
 	if (ctx->r->exec_pending && ctx->pid == (uint32_t)ctx->r->pid)
 		return program_begins(ctx);
 	return filter_exec(ctx);
@@ -160,6 +160,7 @@ static int on_lost(struct context *ctx, const struct hwt_rec *rec)
 static int on_exit_record(struct context *ctx, const struct hwt_rec *rec)
 {
 	ctx->ended = true;
+	keep_unmap_all(&ctx->r->keep, ctx->pid);
 	return 0;
 }
 

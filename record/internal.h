@@ -89,7 +89,8 @@ struct context {
 /* keep.c: files that may be deleted while they are traced. */
 struct keep {
 	struct kept_file *files;
-	struct kept_map	*maps;
+	struct kept_map	*maps;		/* children inherit them */
+	struct kept_map	*past;		/* not mapped any more */
 	unsigned int	nfiles, nmaps;
 };
 
@@ -213,7 +214,8 @@ int code_of_process(struct context *ctx, const struct hwt_rec *like,
  */
 void keep_map(struct keep *k, const struct hwt_rec *rec, const struct hwt_rec_mmap *map);
 void keep_unmap(struct keep *k, uint32_t pid, uint64_t addr, uint64_t len);
-void keep_exec(struct keep *k, uint32_t pid);
+/* At an exec, or its end. */
+void keep_unmap_all(struct keep *k, uint32_t pid);
 void keep_fork(struct keep *k, uint32_t parent, uint32_t child);
 int keep_save(struct recorder *r);
 void keep_free(struct keep *k);

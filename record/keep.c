@@ -23,13 +23,12 @@ struct kept_file {
 	int		fd;
 };
 
-/* A mapping of one; lives as long as the recorder, for what ran there was traced. */
+/* A mapping of one; kept when it is gone, for what ran there was traced. */
 struct kept_map {
 	struct kept_map	*next;
 	const struct kept_file *file;
 	struct hwt_rec	since;
 	uint64_t	addr, len, pgoff;
-	bool		mapped;		/* still: children inherit it */
 };
 
 static struct kept_file *find_file(const struct keep *k, const struct stat *sb)
@@ -77,18 +76,23 @@ static void add(struct keep *k, const struct kept_map *map)
 
 void keep_unmap(struct keep *k, uint32_t pid, uint64_t addr, uint64_t len)
 {
-	struct kept_map *m;
+	struct kept_map **at = &k->maps, *m;
 
-	for (m = k->maps; m; m = m->next)
-		if (m->since.pid == pid && m->addr < addr + len && addr < m->addr + m->len)
-			m->mapped = false;
+	while ((m = *at)) {
+		if (m->since.pid != pid || m->addr >= addr + len || addr >= m->addr + m->len) {
+			at = &m->next;
+			continue;
+		}
+		*at = m->next;
+		m->next = k->past;
+		k->past = m;
+	}
 }
 
 void keep_map(struct keep *k, const struct hwt_rec *rec, const struct hwt_rec_mmap *map)
 {
 	struct kept_map m = {
 		.since = *rec, .addr = map->addr, .len = map->len, .pgoff = map->pgoff,
-		.mapped = true,
 	};
 
 	keep_unmap(k, rec->pid, map->addr, map->len);
@@ -99,7 +103,7 @@ void keep_map(struct keep *k, const struct hwt_rec *rec, const struct hwt_rec_mm
 		add(k, &m);
 }
 
-void keep_exec(struct keep *k, uint32_t pid)
+void keep_unmap_all(struct keep *k, uint32_t pid)
 {
 	keep_unmap(k, pid, 0, UINT64_MAX);
 }
@@ -110,7 +114,7 @@ void keep_fork(struct keep *k, uint32_t parent, uint32_t child)
 	struct kept_map *m, inherited;
 
 	for (m = k->maps; m; m = m->next) {
-		if (!m->mapped || m->since.pid != parent)
+		if (m->since.pid != parent)
 			continue;
 		inherited = *m;
 		inherited.since.pid = child;
@@ -128,14 +132,13 @@ static ssize_t read_kept(void *from, uint64_t addr, void *out, size_t n)
 	return got < 0 ? -errno : got;
 }
 
-int keep_save(struct recorder *r)
+static int save(struct recorder *r, struct kept_map *m)
 {
-	struct kept_map *m;
 	struct hwt_rec like;
 	struct stat sb;
 	int err = 0;
 
-	for (m = r->keep.maps; m && !err; m = m->next) {
+	for (; m && !err; m = m->next) {
 		if (fstat(m->file->fd, &sb) || sb.st_nlink)
 			continue;
 		/* Of no thread: their streams have ended. */
@@ -146,15 +149,29 @@ int keep_save(struct recorder *r)
 	return err;
 }
 
+int keep_save(struct recorder *r)
+{
+	int err = save(r, r->keep.past);
+
+	return err ? err : save(r, r->keep.maps);
+}
+
+static void free_maps(struct kept_map *m)
+{
+	struct kept_map *next;
+
+	for (; m; m = next) {
+		next = m->next;
+		free(m);
+	}
+}
+
 void keep_free(struct keep *k)
 {
 	struct kept_file *f;
-	struct kept_map *m;
 
-	while ((m = k->maps)) {
-		k->maps = m->next;
-		free(m);
-	}
+	free_maps(k->maps);
+	free_maps(k->past);
 	while ((f = k->files)) {
 		k->files = f->next;
 		close(f->fd);
