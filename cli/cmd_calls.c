@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "analysing.h"
 #include "commands.h"
+#include "present/text.h"
 
 #include <inttypes.h>
 
@@ -36,6 +37,7 @@ static void text(struct analysing *a, const struct calls_values *v)
 	struct result_limits limits = {
 		.rows = v->rows, .percent = (double)v->percent, .depth = (uint32_t)v->depth,
 	};
+	uint64_t folded = analysis_folded(a->analysis);
 	int i;
 
 	for (i = 0; i < a->nthreads; i++) {
@@ -49,9 +51,11 @@ static void text(struct analysing *a, const struct calls_values *v)
 		result_tree(&a->out, analysis_tree(a->thread[i].thread), &limits,
 			    analysing_duration, a);
 	}
-	if (analysis_folded(a->analysis))
-		out_printf(&a->out, "# %" PRIu64 " calls are counted at their callers: the tree is too large\n",
-			   analysis_folded(a->analysis));
+	if (folded)
+		out_printf(&a->out,
+			   "# %" PRIu64 " %s at their callers: the tree is too large\n",
+			   folded,
+			   text_form(folded, "call is counted", "calls are counted"));
 }
 
 static void json(struct analysing *a)

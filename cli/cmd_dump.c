@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "commands.h"
 #include "present/json.h"
+#include "present/text.h"
 #include "progress.h"
 #include "recording.h"
 #include "session/packets.h"
@@ -60,8 +61,8 @@ static void packet_text(struct dumping *d, const struct hwt_packet *p)
 		}
 		out_str(&d->out, p->text);
 	} else {
-		out_printf(&d->out, "-- %llu bytes %s", (unsigned long long)p->length,
-			   kind_text[p->kind]);
+		out_printf(&d->out, "-- %llu %s %s", (unsigned long long)p->length,
+			   text_form(p->length, "byte", "bytes"), kind_text[p->kind]);
 	}
 	out_char(&d->out, '\n');
 }
@@ -154,8 +155,10 @@ static int dump_run(const struct command *self, void *values, int noperands,
 		recording_note(&d.rec, &d.out);
 	status = finish_out(&d.out, dump_streams(&d));
 	if (d.bad || d.lost)
-		message("%llu bytes are no packets, %llu bytes are missing",
-			(unsigned long long)d.bad, (unsigned long long)d.lost);
+		message("%llu %s no packets, %llu %s missing", (unsigned long long)d.bad,
+			text_form(d.bad, "byte is", "bytes are"),
+			(unsigned long long)d.lost,
+			text_form(d.lost, "byte is", "bytes are"));
 	closed = recording_close(&d.rec);
 	if (status == EXIT_OK && (d.bad || d.lost))
 		status = EXIT_WITH_ERRORS;

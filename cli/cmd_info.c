@@ -134,7 +134,8 @@ static void file_text(struct informing *f, const struct hwt_session_info *info)
 		out_printf(o, "%-12s%s%s\n", "closed", unfinished ? "no: " : "in good order",
 			   unfinished ? unfinished : "");
 	if (info->lost_records)
-		out_printf(o, "%-12s%" PRIu64 " records\n", "lost", info->lost_records);
+		out_printf(o, "%-12s%" PRIu64 " %s\n", "lost", info->lost_records,
+			   text_form(info->lost_records, "record", "records"));
 	if (info->truncated_at)
 		out_printf(o, "%-12sat offset %" PRIu64 "\n", "cut", info->truncated_at);
 	out_char(o, '\n');
@@ -164,19 +165,22 @@ static void file_json(struct informing *f, const struct hwt_session_info *info)
 static int threads(struct informing *f, bool decode)
 {
 	static const struct recording_visitor visitor = { .begin = begin, .end = end };
+	const struct hwt_stream_info *info;
 	struct hwt_stream *st;
 	int i;
 
 	if (decode)
 		return recording_visit(&f->rec, &visitor, f);
 	for (i = 0; (st = recording_stream(&f->rec, &i)); i++) {
+		info = hwt_stream_info(st);
 		begin(f, st);
 		if (f->as_json)
 			json_object_end(&f->json);
 		else
-			out_printf(&f->out, "  %" PRIu64 " bytes of trace, %" PRIu64
-				   " missing\n", hwt_stream_info(st)->bytes,
-				   hwt_stream_info(st)->lost);
+			out_printf(&f->out,
+				   "  %" PRIu64 " %s of trace, %" PRIu64 " missing\n",
+				   info->bytes, text_form(info->bytes, "byte", "bytes"),
+				   info->lost);
 	}
 	return EXIT_OK;
 }

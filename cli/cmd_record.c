@@ -257,20 +257,22 @@ static void print_summary(const struct record_values *v, const struct record_res
 	char bytes[32], lost[32], time[32], what[64];
 
 	if (v->cpus)
-		snprintf(what, sizeof(what), "%u CPU%s", r->threads, r->threads == 1 ? "" : "s");
+		snprintf(what, sizeof(what), "%u CPU%s", r->threads,
+			 text_form(r->threads, "", "s"));
 	else
 		snprintf(what, sizeof(what), "%u thread%s in %u process%s", r->threads,
-			 r->threads == 1 ? "" : "s", r->processes,
-			 r->processes == 1 ? "" : "es");
+			 text_form(r->threads, "", "s"), r->processes,
+			 text_form(r->processes, "", "es"));
 	if (r->untraced)
-		message("%u processes could not be traced", r->untraced);
+		message("%u %s could not be traced", r->untraced,
+			text_form(r->untraced, "process", "processes"));
 	if (v->quiet)
 		return;
 	text_size(lost, sizeof(lost), r->lost);
 	message("%s: %s of trace, %s, %s%s%s lost, %" PRIu64 " gap%s%s, %s", v->output,
 		text_size(bytes, sizeof(bytes), r->bytes), what, cut ? "the rest" : "",
-		cut && r->lost ? " and " : "", cut && !r->lost ? "" : lost,
-		r->gaps, r->gaps == 1 ? "" : "s", r->lost_records ? ", records lost" : "",
+		cut && r->lost ? " and " : "", cut && !r->lost ? "" : lost, r->gaps,
+		text_form(r->gaps, "", "s"), r->lost_records ? ", records lost" : "",
 		text_duration(time, sizeof(time), r->ended_ns - r->started_ns));
 }
 

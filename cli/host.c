@@ -301,8 +301,10 @@ int host_filters(const struct option_list *images, const struct option_list *fun
 
 	*n = functions->n ? functions->n : images->n;
 	if (images->n > 1 && functions->n && images->n != functions->n)
-		return failure("%d times -i and %d times -f: one image for each function, or one for all",
-			       images->n, functions->n);
+		return failure(
+			"%d images (-i) for %d %s (-f): one for each, or one for all",
+			images->n, functions->n,
+			text_form((uint64_t)functions->n, "function", "functions"));
 	for (i = 0; i < *n; i++) {
 		filters[i].function = functions->n ? functions->item[i] : NULL;
 		filters[i].image = images->n == 1 ? images->item[0] :

@@ -279,8 +279,10 @@ static bool recording_losses(struct recording *r)
 		message("the file ends or is damaged at offset %" PRIu64
 			"; what follows is missing", info->truncated_at);
 	if (info->lost_records)
-		message("%" PRIu64 " records were lost while recording: mappings and threads may be unknown",
-			info->lost_records);
+		message("%" PRIu64
+			" %s lost while recording: mappings and threads may be unknown",
+			info->lost_records,
+			text_form(info->lost_records, "record was", "records were"));
 	if (recording_unfinished(info))
 		message("%s: what came after its last flush is missing",
 			recording_unfinished(info));
@@ -301,8 +303,9 @@ int recording_close(struct recording *r)
 	else if (r->streams && verdict == SUMMARY_IDLE)
 		message("not one instruction was executed in what was traced");
 	else if (r->streams && r->all.instructions == 0 && r->all.samples == 0)
-		message("not one %s came out of %" PRIu64 " bytes of trace",
-			r->all.sampled ? "sample" : "instruction", r->all.bytes);
+		message("not one %s came out of %" PRIu64 " %s of trace",
+			r->all.sampled ? "sample" : "instruction", r->all.bytes,
+			text_form(r->all.bytes, "byte", "bytes"));
 	losses = losses || (r->streams && verdict != SUMMARY_COMPLETE &&
 			    verdict != SUMMARY_IDLE && verdict != SUMMARY_UNSAMPLED);
 	recording_discard(r);

@@ -2,6 +2,7 @@
 #include "settings.h"
 
 #include "present/result_samples.h"
+#include "present/text.h"
 
 #include <hwt/coresight.h>
 #include <hwt/pt.h>
@@ -41,8 +42,9 @@ static void spe_text(struct out *o, const struct hwt_session_info *info)
 	filter_text(o, "events", fcr & ARM_SPE_FCR_FE, info->spe.pmsevfr);
 	filter_text(o, "not events", fcr & ARM_SPE_FCR_FNE, info->spe.pmsnevfr);
 	if (fcr & ARM_SPE_FCR_FL)
-		out_printf(o, "%-12slatency from %" PRIu64 " cycles\n", "filter",
-			   info->spe.pmslatfr);
+		out_printf(o, "%-12slatency from %" PRIu64 " %s\n", "filter",
+			   info->spe.pmslatfr,
+			   text_form(info->spe.pmslatfr, "cycle", "cycles"));
 	if (fcr & ARM_SPE_FCR_FT)
 		out_printf(o, "%-12stypes%s%s%s\n", "filter", fcr & ARM_SPE_FCR_LD ? " load" : "",
 			   fcr & ARM_SPE_FCR_ST ? " store" : "", fcr & ARM_SPE_FCR_B ? " branch" : "");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "columns.h"
+#include "text.h"
 
 #include <errno.h>
 #include <string.h>
@@ -69,7 +70,8 @@ static void event_payload(struct out *o, const struct line *l)
 	if (l->sample)
 		sample_payload(o, l->sample);
 	else if (ev->type == TRACE_RUN)
-		out_printf(o, "%u instructions", ev->ninsn);
+		out_printf(o, "%u %s", ev->ninsn,
+			   text_form(ev->ninsn, "instruction", "instructions"));
 	else if (ev->type == TRACE_GAP || ev->type == TRACE_ERROR)
 		out_str(o, trace_gap_text(ev->error));
 	else if (ev->type == TRACE_ASYNC)

@@ -76,7 +76,8 @@ void result_functions(struct out *o, const struct analysis_function *const *f, l
 		shown++;
 	}
 	if (left_out)
-		out_printf(o, "# %llu more functions\n", (unsigned long long)left_out);
+		out_printf(o, "# %llu more %s\n", (unsigned long long)left_out,
+			   text_form(left_out, "function", "functions"));
 	free(sorted);
 }
 

@@ -9,7 +9,7 @@
 
 static const char *plural(uint64_t n)
 {
-	return n == 1 ? "" : "s";
+	return text_form(n, "", "s");
 }
 
 /* What the recording says is missing turns up as gaps, too, once it is decoded. */
@@ -24,11 +24,14 @@ void result_summary(struct out *o, const char *prefix, const struct summary *s)
 
 	out_str(o, prefix);
 	if (s->sampled)
-		out_printf(o, "%s samples", text_count(insns, sizeof(insns), s->samples));
+		out_printf(o, "%s sample%s", text_count(insns, sizeof(insns), s->samples),
+			   plural(s->samples));
 	else
-		out_printf(o, "%s instructions, %s branches",
+		out_printf(o, "%s instruction%s, %s %s",
 			   text_count(insns, sizeof(insns), s->instructions),
-			   text_count(branches, sizeof(branches), s->branches));
+			   plural(s->instructions),
+			   text_count(branches, sizeof(branches), s->branches),
+			   text_form(s->branches, "branch", "branches"));
 	out_printf(o, ", %s of trace, %s missing, %" PRIu64 " gap%s, %" PRIu64
 		   " error%s: %s\n",
 		   text_size(bytes, sizeof(bytes), s->bytes),
@@ -69,8 +72,8 @@ void result_losses(char *buf, size_t size, const struct summary *s)
 			add(buf, size, &n, " [%" PRIu64 " x %s]", s->reasons[i],
 			    trace_gap_text((enum trace_gap)i));
 	if (missing_bytes(s))
-		add(buf, size, &n, "%s%" PRIu64 " bytes of trace missing", n ? ", " : "",
-		    missing_bytes(s));
+		add(buf, size, &n, "%s%" PRIu64 " byte%s of trace missing", n ? ", " : "",
+		    missing_bytes(s), plural(missing_bytes(s)));
 	if (s->stops)
 		add(buf, size, &n, "%sthe buffer was full %" PRIu64 " time%s", n ? ", " : "",
 		    s->stops, plural(s->stops));

@@ -124,7 +124,8 @@ void result_tree(struct out *o, const struct analysis_node *root,
 		skip = limits->depth && depth >= limits->depth;
 	}
 	if (left_out)
-		out_printf(o, "# %llu more calls\n", (unsigned long long)left_out);
+		out_printf(o, "# %llu more %s\n", (unsigned long long)left_out,
+			   text_form(left_out, "call", "calls"));
 }
 
 void result_tree_json(struct json *j, const char *key, const struct analysis_node *root,

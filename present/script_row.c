@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* One line: its fields in a fixed order, as text or as a JSON object. */
 #include "script_internal.h"
+#include "text.h"
 
 #include <string.h>
 
@@ -140,7 +141,8 @@ static void text_loss(struct script *s, const struct row *row)
 	if (ev->ip)
 		out_printf(s->out, ", address %llx", (unsigned long long)ev->ip);
 	if (ev->type == TRACE_GAP && ev->value)
-		out_printf(s->out, ", %llu bytes", (unsigned long long)ev->value);
+		out_printf(s->out, ", %llu %s", (unsigned long long)ev->value,
+			   text_form(ev->value, "byte", "bytes"));
 }
 
 static void text_address(struct script *s, uint64_t ip)

@@ -22,6 +22,11 @@ size_t text_utf8_length(const unsigned char *s, size_t n);
 const char *text_size(char *buf, size_t size, uint64_t bytes);
 /* "1,234,567"; buf of at least 28 bytes. */
 const char *text_count(char *buf, size_t size, uint64_t n);
+/* The form of a word that goes with the count n. */
+static inline const char *text_form(uint64_t n, const char *one, const char *many)
+{
+	return n == 1 ? one : many;
+}
 /* Nanoseconds as "1.234 s", "56.7 ms", "890 ns"; buf of at least 24 bytes. */
 const char *text_duration(char *buf, size_t size, uint64_t ns);
 

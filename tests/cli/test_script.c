@@ -390,6 +390,41 @@ static void reasons_of_gaps(void **state)
 			    " [1 x return compression: bit not taken, or no call known]");
 }
 
+static char *summary_of(const struct summary *s)
+{
+	int fd = memfd_create("out", MFD_CLOEXEC);
+	struct out o;
+
+	assert_int_equal(out_init(&o, fd), 0);
+	result_summary(&o, "", s);
+	assert_int_equal(out_fini(&o), 0);
+	return text_of(fd);
+}
+
+static void one_is_singular(void **state)
+{
+	static const struct { struct summary s; const char *text; } row[] = {
+		{ { .instructions = 1, .branches = 1, .gaps = 1, .errors = 1 },
+		  "1 instruction, 1 branch, 0 B of trace, 0 B missing, 1 gap, 1 error: " },
+		{ { .instructions = 2 },
+		  "2 instructions, 0 branches, 0 B of trace, 0 B missing, 0 gaps, 0 errors: " },
+		{ { .sampled = true, .samples = 1 }, "1 sample, " },
+		{ { .sampled = true }, "0 samples, " },
+	};
+	char *text, losses[256];
+	size_t i;
+
+	for (i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
+		text = summary_of(&row[i].s);
+		assert_memory_equal(text, row[i].text, strlen(row[i].text));
+		free(text);
+	}
+	result_losses(losses, sizeof(losses),
+		      &(struct summary){ .gaps = 1, .missing = 1, .stops = 1 });
+	assert_string_equal(losses,
+			    "1 gap, 1 byte of trace missing, the buffer was full 1 time");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -407,6 +442,7 @@ int main(void)
 		cmocka_unit_test(columns_are_checked),
 		cmocka_unit_test(tree_of_any_depth),
 		cmocka_unit_test(reasons_of_gaps),
+		cmocka_unit_test(one_is_singular),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
