@@ -23,7 +23,7 @@ static const struct option report_opts[] = {
 	  .offset = OPTION_AT(struct report_values, by_total),
 	  .help = "Sort by instructions including callees" },
 	{ 'n', "rows", "N", OPTION_UINT, OPTION_AT(struct report_values, rows),
-	  .help = "At most N functions (default: all)" },
+	  .help = "At most N functions (default: all); samples: N rows a group (default: 20, with --by all)" },
 	{ 0, "percent", "P", OPTION_UINT, OPTION_AT(struct report_values, percent),
 	  .help = "Leave out functions below P percent", .max = 100 },
 	{ 0, "by", "GROUP", OPTION_CHOICE, OPTION_AT(struct report_values, by),

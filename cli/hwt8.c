@@ -28,7 +28,7 @@ static const struct hwt8_values defaults = {
 #define AT(member)	.offset = OPTION_AT(struct hwt8_values, member)
 static const struct option hwt8_opts[] = {
 	{ 'b', NULL, "bufsize", OPTION_SIZE, AT(bufsize),
-	  "Trace buffer of each thread, bytes (default: 4M)",
+	  "Trace buffer in bytes, as record's -b (default: 4M)",
 	  .min = 8192, .max = 32ull << 30, .multiple = 4096 },
 	{ 'c', NULL, "backend", OPTION_STRING, AT(backend),
 	  "Trace unit: pt, coresight (default: by the program), spe" },
