@@ -107,7 +107,7 @@ static int end(void *ctx, struct hwt_stream *st, const struct summary *s)
 	if (losses[0])
 		out_printf(&f->out, "  %s\n", losses);
 	if (hwt_stream_info(st)->collided)
-		out_str(&f->out, "  collisions: samples that fell due while one was in flight were lost, uncounted\n");
+		out_str(&f->out, "  " RESULT_COLLIDED "\n");
 	return 0;
 }
 

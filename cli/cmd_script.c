@@ -98,8 +98,10 @@ static void summary_line(struct listing *l)
 	json_init(&j, &l->out);
 	json_object(&j, NULL);
 	json_string(&j, "type", "summary");
-	if (recording_sampled(&l->rec))
+	if (recording_sampled(&l->rec)) {
 		json_bool(&j, "modelled", hwt_session_info(l->rec.session)->modelled);
+		json_bool(&j, "collisions", recording_collided(&l->rec));
+	}
 	result_summary_json(&j, "summary", &l->rec.all);
 	json_object_end(&j);
 	json_newline(&j);

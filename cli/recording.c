@@ -67,7 +67,7 @@ static bool is_wanted(const struct recording_values *opt, const struct hwt_strea
 	return opt->cpu == NO_TID || (info->cpu >= 0 && (uint64_t)info->cpu == opt->cpu);
 }
 
-struct hwt_stream *recording_stream(struct recording *r, int *index)
+struct hwt_stream *recording_stream(const struct recording *r, int *index)
 {
 	struct hwt_stream *st;
 
@@ -264,10 +264,23 @@ bool recording_sampled(const struct recording *r)
 	return hwt_session_info(r->session)->samples;
 }
 
+bool recording_collided(const struct recording *r)
+{
+	struct hwt_stream *st;
+	int i;
+
+	for (i = 0; (st = recording_stream(r, &i)); i++)
+		if (hwt_stream_info(st)->collided)
+			return true;
+	return false;
+}
+
 void recording_note(const struct recording *r, struct out *o)
 {
 	if (hwt_session_info(r->session)->modelled)
 		out_str(o, "# " RESULT_MODELLED "\n");
+	if (recording_collided(r))
+		out_str(o, "# " RESULT_COLLIDED "\n");
 }
 
 /* Losses that no stream knows of. */

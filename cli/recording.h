@@ -83,10 +83,12 @@ int recording_visit(struct recording *r, const struct recording_visitor *v, void
 bool recording_sampled(const struct recording *r);
 /* Why its end is missing, though all is there that its header says; or NULL. */
 const char *recording_unfinished(const struct hwt_session_info *info);
-/* Text output says first whose figures it shows. */
+/* Were samples of the threads that were asked for lost, because others were in flight? */
+bool recording_collided(const struct recording *r);
+/* Text output says first whose figures it shows, and what no figure tells of. */
 void recording_note(const struct recording *r, struct out *o);
 /* The next stream at or after *index that was asked for, or NULL. */
-struct hwt_stream *recording_stream(struct recording *r, int *index);
+struct hwt_stream *recording_stream(const struct recording *r, int *index);
 
 /* Names at the moment that the stream (ctx) has reached. */
 bool recording_symbol(void *ctx, uint64_t ip, struct image_symbol *out);

@@ -55,6 +55,7 @@ static int show(struct reporting *r, int group, uint64_t rows)
 		json_object(&r->json, NULL);
 		result_summary_json(&r->json, "summary", &r->rec->all);
 		json_bool(&r->json, "modelled", hwt_session_info(r->rec->session)->modelled);
+		json_bool(&r->json, "collisions", recording_collided(r->rec));
 	} else {
 		result_summary(&r->out, "# ", &r->rec->all);
 		recording_note(r->rec, &r->out);

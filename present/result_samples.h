@@ -9,6 +9,9 @@
 /* Said wherever figures of a model are shown (doc/spe-model.md). */
 #define RESULT_MODELLED \
 	"latencies, cache levels and mispredictions are a model's figures, no processor's"
+/* Said wherever samples are shown that lack some in between. */
+#define RESULT_COLLIDED \
+	"collisions: samples that fell due while one was in flight were lost, uncounted"
 
 /* "function", "operation", "source", "latency", "address". */
 const char *result_samples_group(enum samples_group group);

@@ -123,8 +123,14 @@ def check_collisions(checks):
         data, _ = record(f"far-{interval}", "--interval", interval, "--no-jitter", args=["far"])
         (thread,) = json.loads(run([HWT, "info", "-i", data, "--json"]).stdout)["threads"]
         checks.equal(f"far: collisions at {interval}", thread.get("collisions"), expected)
-        text = run([HWT, "info", "-i", data]).stdout
-        checks.equal(f"far: in words at {interval}", "\n  collisions: " in text, bool(expected))
+        for command, mark in (("info", "  "), ("report", "# "), ("script", "# "), ("dump", "# ")):
+            text = run([HWT, command, "-i", data]).stdout
+            checks.equal(f"far: hwt {command} in words at {interval}",
+                         f"\n{mark}collisions: " in text, bool(expected))
+        for command in ("report", "script"):
+            last = run([HWT, command, "-i", data, "--json"]).stdout.splitlines()[-1]
+            checks.equal(f"far: hwt {command} --json at {interval}",
+                         json.loads(last)["collisions"], bool(expected))
 
 
 def merged(ranges):
