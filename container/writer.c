@@ -142,7 +142,7 @@ int pdw_commit(struct perfdata_writer *w, size_t mark)
 		w->used = mark;
 		return -ENOMEM;
 	}
-	return w->used >= PDW_FLUSH_AT ? perfdata_flush(w) : 0;
+	return w->used >= PDW_FLUSH_AT ? pdw_flush(w) : 0;
 }
 
 /* ---- the file ---- */
@@ -163,7 +163,7 @@ static int advance(struct perfdata_writer *w, uint64_t n)
 	return 0;
 }
 
-int perfdata_flush(struct perfdata_writer *w)
+int pdw_flush(struct perfdata_writer *w)
 {
 	size_t n = w->used;
 
@@ -172,6 +172,13 @@ int perfdata_flush(struct perfdata_writer *w)
 	w->used = 0;
 	w->error = pdw_pwrite(w->fd, w->buf, n, w->data_offset + w->data_size);
 	return w->error ? w->error : advance(w, n);
+}
+
+int perfdata_flush(struct perfdata_writer *w)
+{
+	int err = pdw_flush(w);
+
+	return err ? err : pdw_write_drafts(w);
 }
 
 int pdw_write_through(struct perfdata_writer *w, const struct iovec *iov, int n)
@@ -276,7 +283,7 @@ static int write_preamble(struct perfdata_writer *w)
 	if (w->tech == &pdw_spe)
 		pdw_put_part(w, HWT_PART_SPE, &w->spe, sizeof(w->spe));
 	err = pdw_commit(w, mark);
-	return err ? err : perfdata_flush(w);
+	return err ? err : pdw_flush(w);
 }
 
 static int copy_params(struct perfdata_writer *w, const struct perfdata_params *p)
@@ -448,7 +455,7 @@ static int write_end(struct perfdata_writer *w)
 	pdw_put_part(w, HWT_PART_END, &nothing, sizeof(nothing));
 	err = pdw_commit(w, mark);
 	if (!err)
-		err = perfdata_flush(w);
+		err = pdw_flush(w);
 	return err ? err : pdw_write_features(w);
 }
 

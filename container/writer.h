@@ -21,11 +21,16 @@ struct pdw_thread {
 	uint32_t	pid, tid;
 	bool		alive, started;	/* started: ITRACE_START is written */
 };
+struct pdw_draft {		/* records in the file, until a piece takes their place */
+	uint64_t	at, size;	/* file offset, bytes */
+};
 struct pdw_stream {		/* one buffer's bytes, one queue of perf's */
 	uint32_t	pid, id;
 	uint32_t	idx;		/* of perf's queue */
 	uint8_t		*kept;		/* bytes behind the last cut */
 	size_t		nkept, cap;
+	struct pdw_draft *drafts;	/* of the first ndrafted of them */
+	size_t		ndrafts, drafts_cap, ndrafted;
 	uint64_t	next;		/* position behind the last byte taken */
 	uint64_t	time;		/* ticks, of its newest record */
 	bool		wrapped;	/* ring mode lost its oldest bytes */
@@ -143,6 +148,23 @@ const struct pdw_file *pdw_file(struct perfdata_writer *w,
 void pdw_note_trace(struct perfdata_writer *w, uint64_t file_offset);
 void pdw_free_tables(struct perfdata_writer *w);
 
+/*
+ * The records AUX and AUXTRACE (if n) of n bytes from that position; what has to follow
+ * the bytes: *end, of static storage.
+ */
+void pdw_put_piece(struct perfdata_writer *w, const struct pdw_stream *s,
+		   uint64_t position, uint64_t n, struct iovec *end);
+
+/*
+ * writer_draft.c.  Of each stream what waits for a piece to become whole; all records
+ * are in the file.
+ */
+int pdw_write_drafts(struct perfdata_writer *w);
+/* The piece was written that holds what the stream's drafts do. */
+int pdw_drop_drafts(struct perfdata_writer *w, struct pdw_stream *s);
+
+/* What was collected, and the size.  perfdata_flush writes drafts, too. */
+int pdw_flush(struct perfdata_writer *w);
 /* What a stream still keeps back, as it is. */
 int pdw_end_stream(struct perfdata_writer *w, struct pdw_stream *s);
 /* What was collected, then these bytes, without a copy; then the size. */

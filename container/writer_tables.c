@@ -200,8 +200,10 @@ void pdw_free_tables(struct perfdata_writer *w)
 		free(w->files[i].path);
 	free(w->files);
 	free(w->traces);
-	for (i = 0; i < w->nstreams; i++)
+	for (i = 0; i < w->nstreams; i++) {
 		free(w->streams[i].kept);
+		free(w->streams[i].drafts);
+	}
 	free(w->threads);
 	free(w->streams);
 	map_free(&w->by_tid);

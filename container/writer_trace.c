@@ -80,8 +80,21 @@ static void put_auxtrace(struct perfdata_writer *w, const struct pdw_stream *s,
 		.padding = padding,
 	};
 
-	pdw_note_trace(w, w->data_offset + w->data_size + w->used);
 	pdw_put(w, &at, sizeof(at));
+}
+
+void pdw_put_piece(struct perfdata_writer *w, const struct pdw_stream *s,
+		   uint64_t position, uint64_t n, struct iovec *end)
+{
+	static const uint8_t pads[8];
+	bool tail = n && w->tech->tail && !(n % w->tech->align);
+	uint32_t padding = tail ? w->tech->ntail : (uint32_t)(ALIGN8(n) - n);
+
+	*end = (struct iovec){(void *)(tail ? w->tech->tail : pads), padding};
+	/* perf reads as much as the AUX record says, and is to see such padding. */
+	put_aux(w, s, position, n + (tail ? padding : 0));
+	if (n)
+		put_auxtrace(w, s, position, n, padding);
 }
 
 /*
@@ -91,23 +104,19 @@ static void put_auxtrace(struct perfdata_writer *w, const struct pdw_stream *s,
 static int put_trace(struct perfdata_writer *w, struct pdw_stream *s, const void *bytes,
 		     size_t n)
 {
-	static const uint8_t pads[8];
 	uint64_t size = s->nkept + n;
-	bool tail = size && w->tech->tail && !(size % w->tech->align);
-	uint32_t padding = tail ? w->tech->ntail : (uint32_t)(ALIGN8(size) - size);
-	struct iovec iov[3] = {{s->kept, s->nkept},
-			       {(void *)bytes, n},
-			       {(void *)(tail ? w->tech->tail : pads), padding}};
+	struct iovec iov[3] = {{s->kept, s->nkept}, {(void *)bytes, n}};
 	bool direct = size >= PDW_FLUSH_AT;
 	size_t mark, ntraces = w->ntraces, i;
+	int err;
 
 	if (!size && !s->collided)
 		return 0;
 	mark = pdw_mark(w);
-	/* perf reads as much as the AUX record says, and is to see such padding. */
-	put_aux(w, s, s->next - s->nkept, size + (tail ? padding : 0));
+	pdw_put_piece(w, s, s->next - s->nkept, size, &iov[2]);
 	if (size)
-		put_auxtrace(w, s, s->next - s->nkept, size, padding);
+		pdw_note_trace(w, w->data_offset + w->data_size + w->used -
+					  sizeof(struct perf_auxtrace));
 	for (i = 0; i < 3 && !direct; i++)
 		pdw_put(w, iov[i].iov_base, iov[i].iov_len);
 	if (w->nomem) {
@@ -117,8 +126,9 @@ static int put_trace(struct perfdata_writer *w, struct pdw_stream *s, const void
 	s->next += n;
 	s->nkept = 0;
 	s->truncated = s->collided = false;
-	w->unwritten += size;
-	return direct ? pdw_write_through(w, iov, 3) : pdw_commit(w, mark);
+	w->unwritten += size - s->ndrafted;
+	err = direct ? pdw_write_through(w, iov, 3) : pdw_commit(w, mark);
+	return err ? err : pdw_drop_drafts(w, s);
 }
 
 int pdw_end_stream(struct perfdata_writer *w, struct pdw_stream *s)

@@ -218,6 +218,9 @@ static int by_position(const void *pa, const void *pb)
 
 	if (a->position != b->position)
 		return a->position < b->position ? -1 : 1;
+	/* A piece before its draft: of that parts may be gone. */
+	if (a->size != b->size)
+		return a->size > b->size ? -1 : 1;
 	return a->data_offset < b->data_offset ? -1 : a->data_offset > b->data_offset;
 }
 
@@ -234,7 +237,7 @@ static void sum_up(struct hwt_stream *st)
 		end = c.position + c.size;
 		if (n && end <= next)
 			continue;
-		/* Snapshots overlap: each byte is decoded once. */
+		/* Snapshots overlap, drafts and their piece: each byte is decoded once. */
 		if (n && c.position < next) {
 			c.data_offset += next - c.position;
 			c.size = end - next;

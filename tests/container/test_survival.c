@@ -32,7 +32,27 @@ static uint8_t byte_at(uint64_t position)
 	return (uint8_t)(0x90 + (position * 7 + (position >> 12)) % 64);
 }
 
-/* One step of a recording: a record that counts, and trace of two threads. */
+/* Of two threads, or of one buffer that all share. */
+static struct perfdata_params params;
+static uint32_t nstreams;
+
+static int of_threads(void **state)
+{
+	params = test_params;
+	nstreams = 2;
+	return 0;
+}
+
+static int of_a_sink(void **state)
+{
+	params = test_params;
+	params.backend = "coresight";
+	params.shared = true;
+	nstreams = 1;
+	return 0;
+}
+
+/* One step of a recording: a record that counts, and trace of each stream. */
 static int step(struct perfdata_writer *w, uint64_t n)
 {
 	static uint8_t bytes[CHUNK];
@@ -41,15 +61,13 @@ static int step(struct perfdata_writer *w, uint64_t n)
 		make_rec(HWT_REC_GENERATION, 1, 1, &payload, sizeof(payload), NULL);
 	int err = perfdata_write_record(w, rec);
 	uint64_t i;
+	uint32_t tid;
 
 	free(rec);
 	for (i = 0; i < CHUNK; i++)
 		bytes[i] = byte_at(n * CHUNK + i);
-	if (!err)
-		err = perfdata_write_trace(w, 1, 1, n * CHUNK, bytes, CHUNK, false,
-					   false);
-	if (!err)
-		err = perfdata_write_trace(w, 1, 2, n * CHUNK, bytes, CHUNK, false,
+	for (tid = 1; !err && tid <= nstreams; tid++)
+		err = perfdata_write_trace(w, 1, tid, n * CHUNK, bytes, CHUNK, false,
 					   false);
 	if (!err && n % 3 == 0)
 		err = perfdata_flush(w);
@@ -72,31 +90,58 @@ static void check_bytes(struct perfdata *p, const struct perfdata_event *ev)
 	free(bytes);
 }
 
+/* Trace of one stream as it was met, without what a later piece has again. */
+struct pieces {
+	struct perfdata_event piece[4096];
+	size_t		n;
+	uint64_t	next;
+};
+
+static void add_piece(struct pieces *s, const struct perfdata_event *ev)
+{
+	uint64_t end = ev->auxtrace.offset + ev->auxtrace.size;
+
+	/* Killed before all its drafts were dropped: it has what any of them had. */
+	while (s->n && ev->auxtrace.offset < s->next) {
+		s->next = s->piece[--s->n].auxtrace.offset;
+		assert_true(end >= s->next + s->piece[s->n].auxtrace.size);
+	}
+	assert_int_equal(ev->auxtrace.offset, s->next);
+	assert_true(s->n < sizeof(s->piece) / sizeof(s->piece[0]));
+	s->piece[s->n++] = *ev;
+	s->next = end;
+}
+
 /* All that is in the file is whole, in order, and ends without an error. */
 static uint64_t check_file(const char *path, uint64_t *trace)
 {
-	uint64_t next[2] = {0}, recs = 0;
+	static struct pieces streams[2];
+	struct pieces *last = &streams[nstreams - 1];
 	const struct hwt_rec_generation *g;
 	struct perfdata_event ev;
 	struct perfdata *p = must_open(path);
+	uint64_t recs = 0;
+	size_t i, k;
 
+	memset(streams, 0, sizeof(streams));
 	while (next_event(p, &ev)) {
 		if (ev.type == PERFDATA_HWT) {
 			g = (const struct hwt_rec_generation *)(ev.rec + 1);
 			assert_int_equal(g->generation, recs);
 			recs++;
 		} else if (ev.type == PERFDATA_AUXTRACE) {
-			assert_int_equal(ev.auxtrace.offset, next[ev.auxtrace.idx & 1]);
-			next[ev.auxtrace.idx & 1] += ev.auxtrace.size;
-			check_bytes(p, &ev);
+			add_piece(&streams[ev.auxtrace.idx & 1], &ev);
 		}
 	}
+	for (i = 0; i < 2; i++)
+		for (k = 0; k < streams[i].n; k++)
+			check_bytes(p, &streams[i].piece[k]);
 	assert_false(perfdata_info(p)->complete);
 	assert_int_equal(perfdata_info(p)->truncated_at, 0);
 	/* Of what was recorded nothing is missing but what was not yet flushed. */
 	if (recs)
-		assert_true(next[1] + 65536 + 2 * CHUNK + 8192 > recs * CHUNK);
-	*trace = next[0] + next[1];
+		assert_true(last->next + 65536 + 2 * CHUNK + 8192 > recs * CHUNK);
+	*trace = streams[0].next + streams[1].next;
 	perfdata_close_reader(p);
 	return recs;
 }
@@ -106,7 +151,7 @@ static void record_forever(const char *path)
 	struct perfdata_writer *w;
 	uint64_t n;
 
-	if (perfdata_create(path, &test_params, &w))
+	if (perfdata_create(path, &params, &w))
 		_exit(1);
 	for (n = 0; n < 2000; n++)
 		if (step(w, n))
@@ -129,10 +174,10 @@ static void test_killed(void **state)
 		assert_true(pid >= 0);
 		if (!pid)
 			record_forever(path);
-		do { /* the file is there; from then on, sooner or later */
+		do { /* it has its head; from then on, sooner or later */
 			nanosleep(&wait, NULL);
 			assert_int_equal(stat(path, &st), 0);
-		} while (st.st_size < 4096);
+		} while (st.st_size < 65536);
 		wait.tv_nsec = i * i * 50000;
 		nanosleep(&wait, NULL);
 		kill(pid, SIGKILL);
@@ -150,7 +195,6 @@ static void test_killed(void **state)
 /* Writes until it fails; the error stays, also at the close; and how much it was is told. */
 static void write_until(const char *path, int error)
 {
-	struct perfdata_params params = test_params;
 	uint64_t n = 0, written = 0, trace;
 	struct perfdata_writer *w;
 	int err;
@@ -162,7 +206,9 @@ static void write_until(const char *path, int error)
 	while (!err && n < 10000);
 	assert_int_equal(err, error);
 	assert_int_equal(step(w, n), error);
-	assert_int_equal(perfdata_set_filter(w, "x"), error);
+	if (nstreams > 1) /* CoreSight's have none there */
+		assert_int_equal(perfdata_set_filter(w, "x"), error);
+	assert_int_equal(perfdata_set_shown(w, "x"), error);
 	assert_int_equal(perfdata_flush(w), error);
 	assert_int_equal(perfdata_close(w), error);
 	assert_true(check_file(path, &trace) > 3);
@@ -259,7 +305,6 @@ static void test_two_devices(void **state)
 
 static void test_unwritable(void **state)
 {
-	struct perfdata_params params = test_params;
 	struct perfdata_writer *w = NULL;
 	int fds[2];
 	char path[64];
@@ -282,12 +327,15 @@ static void test_unwritable(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_killed),
-		cmocka_unit_test(test_file_size_limit),
-		cmocka_unit_test(test_disk_full),
-		cmocka_unit_test(test_two_writers),
-		cmocka_unit_test(test_two_devices),
-		cmocka_unit_test(test_unwritable),
+		cmocka_unit_test_setup(test_killed, of_threads),
+		cmocka_unit_test_setup(test_killed, of_a_sink),
+		cmocka_unit_test_setup(test_file_size_limit, of_threads),
+		cmocka_unit_test_setup(test_file_size_limit, of_a_sink),
+		cmocka_unit_test_setup(test_disk_full, of_threads),
+		cmocka_unit_test_setup(test_disk_full, of_a_sink),
+		cmocka_unit_test_setup(test_two_writers, of_threads),
+		cmocka_unit_test_setup(test_two_devices, of_threads),
+		cmocka_unit_test_setup(test_unwritable, of_threads),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

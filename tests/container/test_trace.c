@@ -373,6 +373,91 @@ static void test_frames(void **state)
 	free(got);
 }
 
+/* Bytes of a thread's trace in the file as it is, which are those at `bytes`. */
+static size_t trace_now(const char *path, uint32_t tid, const uint8_t *bytes, size_t *pieces,
+			size_t *recs)
+{
+	struct perfdata *p = must_open(path);
+	struct perfdata_event ev;
+	size_t at = 0, n;
+	uint8_t *got;
+
+	*pieces = *recs = 0;
+	while (next_event(p, &ev)) {
+		*recs += ev.type == PERFDATA_HWT;
+		if (ev.type != PERFDATA_AUXTRACE || ev.tid != tid)
+			continue;
+		n = (size_t)ev.auxtrace.size;
+		got = malloc(n);
+		assert_non_null(got);
+		assert_int_equal(ev.auxtrace.offset, at);
+		assert_int_equal(perfdata_read(p, ev.auxtrace.data_offset, got, n), n);
+		assert_memory_equal(got, bytes + at, n);
+		free(got);
+		at += n;
+		++*pieces;
+	}
+	assert_int_equal(perfdata_info(p)->truncated_at, 0);
+	perfdata_close_reader(p);
+	return at;
+}
+
+static void put_records(struct perfdata_writer *w, size_t n)
+{
+	struct hwt_rec_generation payload = {1};
+	struct hwt_rec *rec;
+
+	while (n--) {
+		rec = make_rec(HWT_REC_GENERATION, 1, 1, &payload, sizeof(payload), NULL);
+		assert_int_equal(perfdata_write_record(w, rec), 0);
+		free(rec);
+	}
+}
+
+/*
+ * What waits for a piece is in the file after each flush, whole frames of it; and once
+ * only when the piece is there.
+ */
+static void test_drafts(void **state)
+{
+	enum { FRAME = 16, TOTAL = 3 << 19, CHUNK = 200011, PIECES = 2 };
+	struct perfdata_params params = test_params;
+	size_t at, n, pieces, recs, written = 0;
+	uint8_t *bytes = malloc(TOTAL);
+	char *path = temp_file();
+	struct perfdata_writer *w;
+	uint32_t tid;
+
+	assert_non_null(bytes);
+	for (at = 0; at < TOTAL; at++)
+		bytes[at] = (uint8_t)(at * 29 ^ at >> 8);
+	params.backend = "coresight";
+	assert_int_equal(perfdata_create(path, &params, &w), 0);
+	for (at = 0; at < TOTAL; at += n) {
+		n = TOTAL - at < CHUNK ? TOTAL - at : CHUNK;
+		for (tid = 1; tid <= 2; tid++)
+			assert_int_equal(perfdata_write_trace(w, 1, tid, at, bytes + at, n,
+							      false, false),
+					 0);
+		put_records(w, 5);
+		written += 5;
+		assert_int_equal(perfdata_flush(w), 0);
+		for (tid = 1; tid <= 2; tid++)
+			assert_int_equal(trace_now(path, tid, bytes, &pieces, &recs),
+					 (at + n) / FRAME * FRAME);
+		assert_int_equal(recs, written);
+	}
+	assert_true(pieces > PIECES);
+	assert_int_equal(perfdata_close(w), 0);
+	for (tid = 1; tid <= 2; tid++) {
+		assert_int_equal(trace_now(path, tid, bytes, &pieces, &recs), TOTAL);
+		assert_int_equal(pieces, PIECES);
+	}
+	assert_int_equal(recs, written);
+	temp_remove(path);
+	free(bytes);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -384,6 +469,7 @@ int main(void)
 		cmocka_unit_test(test_per_cpu_ring),
 		cmocka_unit_test(test_many_threads),
 		cmocka_unit_test(test_frames),
+		cmocka_unit_test(test_drafts),
 	};
 
 	return cmocka_run_group_tests(tests, fill_stream, NULL);

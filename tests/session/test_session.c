@@ -566,6 +566,86 @@ static void names_and_status(void **state)
 	world_end(&w);
 }
 
+static size_t read_all(const char *path, uint8_t *bytes, size_t max)
+{
+	FILE *f = fopen(path, "r");
+	size_t n;
+
+	assert_non_null(f);
+	n = fread(bytes, 1, max, f);
+	fclose(f);
+	return n;
+}
+
+/*
+ * A recorder that was killed behind a piece of trace and before its drafts were dropped:
+ * the file as it was at the end, with the drafts as they were before.
+ */
+static void killed_among_drafts(void **state)
+{
+	enum { PIECE = 8 << 20, DRAFTS = 3, HEAD = 1 << 10, MAX = 20 << 20 };
+	static const struct perfdata_params p = {.backend = "coresight", .shared = true};
+	struct {
+		struct hwt_rec rec;
+		struct hwt_rec_source source;
+	} r = {
+		.rec = {.size = sizeof(r), .type = HWT_REC_SOURCE, .pid = 70, .tid = 70,
+			.cpu = -1},
+		.source = {70, 0x10},
+	};
+	static uint8_t trace[PIECE], before[MAX], after[MAX];
+	char path[] = "/tmp/hwt-session-drafts-XXXXXX";
+	const uint8_t *bytes;
+	struct perfdata_writer *w;
+	struct hwt_session *s;
+	struct hwt_stream *st;
+	uint64_t position, lost;
+	size_t i, at, n;
+	FILE *f;
+
+	for (i = 0; i < PIECE; i++)
+		trace[i] = (uint8_t)(i * 29 ^ i >> 8);
+	close(mkstemp(path));
+	assert_int_equal(perfdata_create(path, &p, &w), 0);
+	assert_int_equal(perfdata_write_record(w, &r.rec), 0);
+	for (i = 0; i < DRAFTS; i++) {
+		assert_int_equal(perfdata_write_trace(w, 70, 70, i * PIECE / 4,
+						      trace + i * PIECE / 4, PIECE / 4, false,
+						      false), 0);
+		assert_int_equal(perfdata_flush(w), 0);
+	}
+	n = read_all(path, before, MAX);
+	assert_true(n > DRAFTS * PIECE / 4);
+	assert_int_equal(perfdata_write_trace(w, 70, 70, DRAFTS * PIECE / 4,
+					      trace + DRAFTS * PIECE / 4, PIECE / 4, false, false),
+			 0);
+	assert_int_equal(perfdata_close(w), 0);
+	i = read_all(path, after, MAX);
+	assert_true(i > n + PIECE);
+	assert_memory_not_equal(before + HEAD, after + HEAD, n - HEAD);
+	/* Inside, two drafts are records to be skipped already. */
+	memset(before + n / 8, 0, 8);
+	memset(before + n / 2, 0, 8);
+	f = fopen(path, "r+");
+	assert_non_null(f);
+	assert_int_equal(fseek(f, HEAD, SEEK_SET), 0);
+	assert_int_equal(fwrite(before + HEAD, 1, n - HEAD, f), n - HEAD);
+	fclose(f);
+
+	s = open_session(path, 0);
+	assert_int_equal(hwt_session_nstreams(s), 1);
+	st = hwt_session_stream(s, 0);
+	assert_int_equal(hwt_stream_counted(st).bytes, PIECE);
+	assert_int_equal(hwt_stream_counted(st).lost, 0);
+	for (at = 0; hwt_stream_chunk(st, &bytes, &n, &position, &lost) > 0; at += n) {
+		assert_int_equal(position, at);
+		assert_memory_equal(bytes, trace + at, n);
+	}
+	assert_int_equal(at, PIECE);
+	hwt_session_close(s);
+	unlink(path);
+}
+
 static void not_a_recording(void **state)
 {
 	struct hwt_session_options o = {.path = "/nowhere"};
@@ -600,6 +680,7 @@ int main(void)
 		cmocka_unit_test(names_and_status),
 		cmocka_unit_test(names_are_inherited),
 		cmocka_unit_test(privileged_exec_ends_a_trace),
+		cmocka_unit_test(killed_among_drafts),
 		cmocka_unit_test(not_a_recording),
 	};
 
