@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "event.h"
 
+#include "../hw/etm4.h"
+
 static const char *const texts[TRACE_GAP_MAX] = {
 	[TRACE_GAP_NONE] = "no gap",
 	[TRACE_GAP_OVERFLOW] = "the trace unit lost data (overflow)",
@@ -24,4 +26,25 @@ static const char *const texts[TRACE_GAP_MAX] = {
 const char *trace_gap_text(enum trace_gap gap)
 {
 	return texts[(unsigned int)gap < TRACE_GAP_MAX ? gap : TRACE_ERR_OTHER];
+}
+
+static const char *const exceptions[] = {
+	[ETM4_EXC_RESET] = "reset",
+	[ETM4_EXC_DEBUG_HALT] = "debug halt",
+	[ETM4_EXC_CALL] = "call",
+	[ETM4_EXC_TRAP] = "trap",
+	[ETM4_EXC_SYSTEM_ERROR] = "system error",
+	[ETM4_EXC_INST_DEBUG] = "instruction debug",
+	[ETM4_EXC_DATA_DEBUG] = "data debug",
+	[ETM4_EXC_ALIGNMENT] = "alignment",
+	[ETM4_EXC_INST_FAULT] = "instruction fault",
+	[ETM4_EXC_DATA_FAULT] = "data fault",
+	[ETM4_EXC_IRQ] = "IRQ",
+	[ETM4_EXC_FIQ] = "FIQ",
+	[ETE_EXC_FAILED] = "failed transaction",
+};
+
+const char *trace_exception_text(uint64_t number)
+{
+	return number < sizeof(exceptions) / sizeof(exceptions[0]) ? exceptions[number] : NULL;
 }

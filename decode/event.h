@@ -50,7 +50,10 @@ enum trace_event_type {
 	TRACE_ENABLED,
 	/* Flow ends before `ip` (0: unknown): system call, filter, STOP. */
 	TRACE_DISABLED,
-	/* Asynchronous event before the instruction at `ip`; goes on at `to` if not 0. */
+	/*
+	 * Asynchronous event before the instruction at `ip`; goes on at `to` if not 0.
+	 * Of an Arm unit an exception: ip is its preferred return address.
+	 */
 	TRACE_ASYNC,
 	/* The unit lost data (OVF), or bytes are missing; flow resumes at next RUN. */
 	TRACE_GAP,
@@ -74,6 +77,8 @@ enum trace_event_type {
 /* any event */
 #define TRACE_F_TIME	0x08	/* `time` is known (else 0, or the last known) */
 #define TRACE_F_CYCLES	0x10	/* `cycles` is exact here */
+/* TRACE_ASYNC */
+#define TRACE_F_NUMBER	0x20	/* value: the exception's type (IHI 0064, table 6-15) */
 
 enum trace_gap {		/* TRACE_GAP, TRACE_ERROR: .error */
 	TRACE_GAP_NONE,
@@ -97,6 +102,8 @@ enum trace_gap {		/* TRACE_GAP, TRACE_ERROR: .error */
 };
 /* One line of text for each, without a full stop. Never NULL. */
 const char *trace_gap_text(enum trace_gap gap);
+/* "data fault", of A-profile (IHI 0064, table 6-15). NULL: the architecture names none. */
+const char *trace_exception_text(uint64_t number);
 
 struct trace_event {
 	uint8_t		type;		/* enum trace_event_type */

@@ -34,6 +34,12 @@ static bool has_value(const struct trace_event *ev)
 	       ev->type == TRACE_PIP || ev->type == TRACE_CONTEXT;
 }
 
+/* Which exception it was. */
+static bool has_number(const struct trace_event *ev)
+{
+	return ev->type == TRACE_ASYNC && ev->flags & TRACE_F_NUMBER;
+}
+
 /* None were counted where the trace holds no cycles, or not yet. */
 static bool has_cycles(const struct trace_event *ev)
 {
@@ -179,6 +185,15 @@ static void text_call(struct script *s, const struct row *row)
 		out_printf(s->out, " %llx", (unsigned long long)row->to);
 }
 
+static void text_exception(struct out *o, uint64_t number)
+{
+	const char *name = trace_exception_text(number);
+
+	out_printf(o, " exception %llu", (unsigned long long)number);
+	if (name)
+		out_printf(o, " (%s)", name);
+}
+
 static void text_flow(struct script *s, const struct row *row)
 {
 	struct out *o = s->out;
@@ -192,6 +207,8 @@ static void text_flow(struct script *s, const struct row *row)
 		text_line(s, row->ip);
 	if (has_value(row->ev))
 		out_printf(o, " value 0x%llx", (unsigned long long)row->ev->value);
+	if (has_number(row->ev))
+		text_exception(o, row->ev->value);
 	if (wants(s, SCRIPT_TO) && row->to) {
 		out_str(o, " => ");
 		out_hex(o, row->to);
@@ -250,6 +267,15 @@ static void json_loss(struct json *j, const struct row *row)
 		json_uint(j, "bytes", row->ev->value);
 }
 
+static void json_exception(struct json *j, uint64_t number)
+{
+	const char *name = trace_exception_text(number);
+
+	json_uint(j, "exception", number);
+	if (name)
+		json_string(j, "exception_name", name);
+}
+
 static void row_json(struct script *s, const struct row *row)
 {
 	const struct trace_event *ev = row->ev;
@@ -279,6 +305,8 @@ static void row_json(struct script *s, const struct row *row)
 		json_place(s, "to", row->to);
 	if (has_value(ev))
 		json_hex(j, "value", ev->value);
+	if (has_number(ev))
+		json_exception(j, ev->value);
 	if (row->sample)
 		script_sample_json(s, row->sample);
 	json_object_end(j);

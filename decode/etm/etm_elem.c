@@ -279,6 +279,7 @@ static void exception(struct etm_decoder *d, const ocsd_generic_trace_elem *e,
 	}
 	d->exception = stamped(d, (struct trace_event){
 		.type = TRACE_ASYNC,
+		.flags = TRACE_F_NUMBER,
 		.ip = ret,
 		.value = e->exception_number,
 		.offset = offset,

@@ -41,7 +41,8 @@ static const struct trace_event events[] = {
 	{ .type = TRACE_RUN, .ninsn = 2, .ip = 0x401001, .block = &call_block },
 	{ .type = TRACE_RUN, .flags = TRACE_F_BRANCH, .ninsn = 3, .ip = 0xffe,
 	  .block = &low_block, .to = 0x1004 },
-	{ .type = TRACE_ASYNC, .ip = 0x1004, .to = 0x401000 },
+	{ .type = TRACE_ASYNC, .flags = TRACE_F_NUMBER, .value = 12, .ip = 0x1004,
+	  .to = 0x401000 },
 	{ .type = TRACE_PIP, .value = 0x1234000 },
 	{ .type = TRACE_CONTEXT, .value = 0xabc },
 	{ .type = TRACE_SYNC, .offset = 0x40 },
@@ -222,13 +223,13 @@ static void branches(void **state)
 	       "ret                 402001 => 40100a\n"
 	       "-- gap: the trace unit lost data (overflow) at offset 0x30, address 40100a, 7 bytes\n"
 	       "not-taken             1001 => 1004\n"
-	       "async                 1004 => 401000\n"
+	       "async                 1004 exception 12 (data fault) => 401000\n"
 	       "cr3                      - value 0x1234000\n"
 	       "contextidr               - value 0xabc\n");
 	expect(SCRIPT_BRANCHES, "event", false,
 	       "enabled   \ncall      \nret       \n"
 	       "-- gap: the trace unit lost data (overflow) at offset 0x30, address 40100a, 7 bytes\n"
-	       "not-taken \nasync     \ncr3        value 0x1234000\n"
+	       "not-taken \nasync      exception 12 (data fault)\ncr3        value 0x1234000\n"
 	       "contextidr value 0xabc\n");
 }
 
@@ -277,6 +278,22 @@ static void json_lines(void **state)
 	       "{\"type\":\"async\",\"pid\":10,\"tid\":11,\"depth\":1,\"at\":{\"ip\":\"1004\","
 	       "\"image\":\"?\"},\"to\":{\"ip\":\"401000\",\"symbol\":\"main\","
 	       "\"symbol_offset\":0,\"image\":\"/bin/a \\\"b\\\"\"}}\n");
+}
+
+/* The architecture names some types; others are a number. */
+static void exceptions(void **state)
+{
+	char *text = listing(SCRIPT_BRANCHES, "ip", true);
+
+	assert_non_null(strstr(text, "{\"type\":\"async\",\"pid\":10,\"tid\":11,"
+				     "\"at\":{\"ip\":\"1004\"},\"exception\":12,"
+				     "\"exception_name\":\"data fault\"}\n"));
+	free(text);
+	assert_string_equal(trace_exception_text(0), "reset");
+	assert_string_equal(trace_exception_text(14), "IRQ");
+	assert_null(trace_exception_text(13));
+	assert_null(trace_exception_text(25));
+	assert_null(trace_exception_text(UINT64_MAX));
 }
 
 static void fields_are_checked(void **state)
@@ -436,6 +453,7 @@ int main(void)
 		cmocka_unit_test(calls),
 		cmocka_unit_test(cycles),
 		cmocka_unit_test(json_lines),
+		cmocka_unit_test(exceptions),
 		cmocka_unit_test(fields_are_checked),
 		cmocka_unit_test(columns_where_the_function_changes),
 		cmocka_unit_test(columns_of_every_event),
