@@ -31,13 +31,23 @@ struct informing {
 	bool		as_json;
 };
 
-static void exit_text(struct out *o, const struct hwt_stream_info *info)
+static void exit_text(struct informing *f, const struct hwt_stream_info *info)
 {
+	bool recorded = hwt_session_info(f->rec.session)->ours;	/* perf has none */
+	struct out *o = &f->out;
+
 	if (info->revoked)
 		out_str(o, ", not traced any more once it executed a more privileged program");
-	if (!info->exited || info->status == -1)
+	if (info->native) {
+		out_str(o, ", not traced any more once it executed ");
+		out_printable(o, info->native);
+		out_str(o, ", a program for another machine");
+	}
+	if (!info->exited)
 		return;
-	if (WIFSIGNALED(info->status))
+	if (info->status == -1)
+		out_str(o, recorded ? ", exit status not known" : "");
+	else if (WIFSIGNALED(info->status))
 		out_printf(o, ", ended by signal %d", WTERMSIG(info->status));
 	else
 		out_printf(o, ", exit status %d", WEXITSTATUS(info->status));
@@ -54,7 +64,7 @@ static void thread_text(struct informing *f, const struct hwt_stream_info *info)
 		out_printable(&f->out, info->name);
 		out_char(&f->out, ')');
 	}
-	exit_text(&f->out, info);
+	exit_text(f, info);
 	out_char(&f->out, '\n');
 }
 
@@ -79,6 +89,8 @@ static void thread_json(struct informing *f, const struct hwt_stream_info *info)
 		json_int(j, "exit_status", WEXITSTATUS(info->status));
 	if (info->revoked)
 		json_bool(j, "revoked", true);
+	if (info->native)
+		json_string(j, "native", info->native);
 }
 
 static int begin(void *ctx, struct hwt_stream *st)

@@ -192,19 +192,19 @@ int host_check_output(const char *output, const char *path)
 }
 
 /* Their traces are shorter than their lives. */
-static void tell_revoked(const struct record_result *result)
+static void tell_strays(const struct record_strays *strays, const char *what)
 {
 	char program[4096];
 
-	if (!result->revoked)
+	if (!strays->n)
 		return;
-	text_printable(program, sizeof(program), result->revoked_program);
-	if (result->revoked == 1)
-		message("process %u executed %s, which is privileged beyond you: its trace ends there",
-			result->revoked_pid, program);
+	text_printable(program, sizeof(program), strays->program);
+	if (strays->n == 1)
+		message("process %u executed %s, which is %s: its trace ends there", strays->pid,
+			program, what);
 	else
-		message("%u processes executed programs that are privileged beyond you (%u: %s): their traces end there",
-			result->revoked, result->revoked_pid, program);
+		message("%u processes executed programs that are %s (%u: %s): their traces end there",
+			strays->n, what, strays->pid, program);
 }
 
 int host_record(struct hwt_host *host, struct record_options *options,
@@ -236,7 +236,8 @@ int host_record(struct hwt_host *host, struct record_options *options,
 			strerror(-err));
 	else if (!err && result->no_symbols)
 		message("the kernel hides its symbols (kernel.kptr_restrict): functions will have no names");
-	tell_revoked(result);
+	tell_strays(&result->revoked, "privileged beyond you");
+	tell_strays(&result->native, "for another machine");
 	free(error);
 	restore_signals(saved);
 	return err;

@@ -26,6 +26,7 @@ static const struct {
 	[HWT_REC_CODE] = {sizeof(struct hwt_rec_code), TAIL_CODE},
 	[HWT_REC_GENERATION] = {sizeof(struct hwt_rec_generation), TAIL_NONE},
 	[HWT_REC_SOURCE] = {sizeof(struct hwt_rec_source), TAIL_NONE},
+	[HWT_REC_NATIVE] = {sizeof(struct hwt_rec_native), TAIL_STRING},
 };
 
 int hwt_rec_check(const struct hwt_rec *rec, size_t avail)

@@ -147,9 +147,13 @@ int hwt_hook_thread_exit(struct hwt_core *core, const struct hwt_hook_where *at,
 void hwt_hook_lost(struct hwt_core *core, int pid);
 /* Does a context trace the process? */
 bool hwt_hook_is_traced(struct hwt_core *core, int pid);
+/* Before hwt_hook_exit: it had executed what the unit cannot follow. */
+int hwt_hook_native(struct hwt_core *core, const struct hwt_hook_where *at,
+		    const char *path, uint32_t machine);
 /*
- * The whole process is gone (status as wait(2) gives it).  The EXIT record comes
- * last of all and is never lost.  A paused child that dies untraced is reported here too.
+ * The whole process is gone (status as wait(2) gives it; -1: not known).  The EXIT
+ * record comes last of all and is never lost.  A paused child that dies untraced is
+ * reported here too.
  */
 int hwt_hook_exit(struct hwt_core *core, const struct hwt_hook_where *at,
 		  int status);

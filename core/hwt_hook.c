@@ -104,6 +104,21 @@ int hwt_hook_mprotect(struct hwt_core *core, const struct hwt_hook_where *at,
 	return publish(core, at, HWT_REC_MPROTECT, &parts, 0);
 }
 
+int hwt_hook_native(struct hwt_core *core, const struct hwt_hook_where *at,
+		    const char *path, uint32_t machine)
+{
+	struct hwt_rec_native payload = {.machine = machine};
+	struct hwt_record_parts parts = {
+		.fixed = &payload,
+		.nfixed = sizeof(payload),
+		.var = path,
+		.nvar = path_length(path),
+		.string = true,
+	};
+
+	return publish(core, at, HWT_REC_NATIVE, &parts, 0);
+}
+
 int hwt_hook_thread_name(struct hwt_core *core, const struct hwt_hook_where *at,
 			 const char *name)
 {

@@ -165,6 +165,15 @@ static void tell_native(struct vcpu *v, const char *path, int machine)
 
 	memcpy(v->block->payload, path, n < VTU_PAYLOAD ? n + 1 : VTU_PAYLOAD);
 	window_hook(v, VTU_HOOK_NATIVE, (uint64_t)machine, 0, 0);
+	v->native = true;
+}
+
+void process_exec_failed(struct vcpu *v)
+{
+	/* Any hook tells that the program is still there. */
+	if (v->native)
+		window_hook(v, VTU_HOOK_PARK, 0, 0, 0);
+	v->native = false;
 }
 
 /* Learned at the start: a program may change its root later. */

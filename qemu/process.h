@@ -24,6 +24,8 @@ void process_forked(struct vcpu *v);
  */
 void process_exec(struct vcpu *v, int dirfd, uint64_t path, uint64_t argv, uint64_t envp,
 		  int flags);
+/* It came back from the guest's own call. */
+void process_exec_failed(struct vcpu *v);
 /* The process ends, or tries to exec: its other threads flush and stand still. */
 void process_quit_others(struct vcpu *v);
 void process_thread_exit(struct vcpu *v, int status);

@@ -179,6 +179,11 @@ static void before_execveat(struct vcpu *v)
 	process_exec(v, (int)v->arg[0], v->arg[1], v->arg[2], v->arg[3], (int)v->arg[4]);
 }
 
+static void after_exec(struct vcpu *v, int64_t ret)
+{
+	process_exec_failed(v);
+}
+
 static void after_prctl(struct vcpu *v, int64_t ret)
 {
 	char name[VTU_NAME_MAX + 1];
@@ -195,8 +200,8 @@ static const struct handler handlers[CALL_COUNT + 1] = {
 	[CALL_MUNMAP] = {before_munmap, after_munmap},
 	[CALL_MPROTECT] = {before_mprotect, after_mprotect},
 	[CALL_MREMAP] = {before_mremap, after_mremap},
-	[CALL_EXECVE] = {before_execve, NULL},
-	[CALL_EXECVEAT] = {before_execveat, NULL},
+	[CALL_EXECVE] = {before_execve, after_exec},
+	[CALL_EXECVEAT] = {before_execveat, after_exec},
 	[CALL_CLONE] = {before_clone, NULL},
 	[CALL_EXIT] = {before_exit, NULL},
 	[CALL_EXIT_GROUP] = {before_exit_group, NULL},

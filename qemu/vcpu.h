@@ -23,6 +23,7 @@ struct vcpu {
 	bool reached;			/* prev (R_CUT) got to its last instruction */
 	uint8_t mode;			/* enum vcpu_mode */
 	bool map_locked;		/* holds map_order from callback to return */
+	bool native;			/* was to go on as a program that is not ours */
 	bool quitting;			/* the process ends: hooks do not wait */
 	uint32_t index;
 	uint32_t served;		/* doorbell request served last */

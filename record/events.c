@@ -50,26 +50,35 @@ static int program_begins(struct context *ctx)
 }
 
 /* Its trace ends here; its EXIT record follows. */
-static void note_revoked(struct context *ctx, const struct hwt_rec_exec *exec)
+static void note_stray(struct record_strays *strays, const struct context *ctx,
+		       const char *path)
 {
-	struct record_result *result = ctx->r->result;
-
-	if (result->revoked++)
+	if (strays->n++)
 		return;
-	result->revoked_pid = ctx->pid;
-	snprintf(result->revoked_program, sizeof(result->revoked_program), "%s", exec->path);
+	strays->pid = ctx->pid;
+	snprintf(strays->program, sizeof(strays->program), "%s", path);
 }
 
 static int on_exec(struct context *ctx, const struct hwt_rec *rec)
 {
+	const struct hwt_rec_exec *exec = payload(rec);
+
 	if (rec->flags & HWT_REC_REVOKED) {
-		note_revoked(ctx, payload(rec));
+		note_stray(&ctx->r->result->revoked, ctx, exec->path);
 		return 0;
 	}
 	keep_unmap_all(&ctx->r->keep, ctx->pid);
 	if (ctx->r->exec_pending && ctx->pid == (uint32_t)ctx->r->pid)
 		return program_begins(ctx);
 	return filter_exec(ctx);
+}
+
+static int on_native(struct context *ctx, const struct hwt_rec *rec)
+{
+	const struct hwt_rec_native *native = payload(rec);
+
+	note_stray(&ctx->r->result->native, ctx, native->path);
+	return 0;
 }
 
 static int on_thread_create(struct context *ctx, const struct hwt_rec *rec)
@@ -177,6 +186,7 @@ static const struct event_row {
 	[HWT_REC_BUFFER] = { sizeof(struct hwt_rec_buffer), on_buffer },
 	[HWT_REC_KERNEL] = { sizeof(struct hwt_rec_kernel) + 1, on_kernel },
 	[HWT_REC_LOST] = { sizeof(struct hwt_rec_lost), on_lost },
+	[HWT_REC_NATIVE] = { sizeof(struct hwt_rec_native) + 1, on_native },
 	[HWT_REC_EXIT] = { sizeof(struct hwt_rec_exit), on_exit_record },
 };
 

@@ -93,6 +93,13 @@ struct record_options {
 	const volatile sig_atomic_t *stop;
 };
 
+/* Processes whose traces end before they do: they executed what is not traced. */
+struct record_strays {
+	uint32_t	n;
+	uint32_t	pid;		/* the first of these, and the program */
+	char		program[HWT_PATH_MAX];
+};
+
 struct record_result {
 	int		status;		/* target's, as wait(2) gives it; -1: never ran,
 					   or attached to */
@@ -103,9 +110,8 @@ struct record_result {
 	uint32_t	threads, processes;	/* CPU mode: CPUs, and 0 */
 	bool		no_symbols;	/* the kernel shows us no addresses */
 	uint32_t	untraced;	/* processes that no context could be made for */
-	uint32_t	revoked;	/* that executed a program privileged beyond us */
-	uint32_t	revoked_pid;	/* the first of these, and the program */
-	char		revoked_program[HWT_PATH_MAX];
+	struct record_strays revoked;	/* privileged beyond us */
+	struct record_strays native;	/* of a machine that the unit is not for */
 	uint64_t	started_ns, ended_ns;	/* CLOCK_MONOTONIC */
 	bool		spawn_failed;	/* hwt_target_spawn refused the program */
 	uint64_t	images_missed;	/* bit i: filter i's image was never mapped */

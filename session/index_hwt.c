@@ -7,6 +7,7 @@
  */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include "session_priv.h"
 
@@ -153,6 +154,21 @@ static int name_after(struct hwt_session *s, const struct hwt_rec *rec)
 	base = strrchr(path, '/');
 	snprintf(st->name, sizeof(st->name), "%.15s", base ? base + 1 : path);
 	return 0;
+}
+
+static int on_native(struct hwt_session *s, const struct hwt_rec *rec)
+{
+	const struct hwt_rec_native *n = payload(rec, sizeof(*n) + 1);
+	const char *path = n ? tail_string(rec, n->path) : NULL;
+	struct hwt_stream *st = thread_of(s, rec->pid, rec->tid);
+
+	if (!path)
+		return -EINVAL;
+	if (!st)
+		return -ENOMEM;
+	free(st->native);
+	st->info.native = st->native = strdup(path);
+	return st->native ? 0 : -ENOMEM;
 }
 
 /* Of the process's threads only tid is left. */
@@ -302,7 +318,7 @@ static void exit_all(struct hwt_session *s, struct hwt_stream **list, bool revok
 	}
 }
 
-static int on_exit(struct hwt_session *s, const struct hwt_rec *rec)
+static int on_process_exit(struct hwt_session *s, const struct hwt_rec *rec)
 {
 	const struct hwt_rec_exit *e = payload(rec, sizeof(*e));
 	struct session_process *p = idmap_get(&s->pids, rec->pid);
@@ -389,13 +405,15 @@ static int act(struct hwt_session *s, const struct hwt_rec *rec, const uint8_t *
 	case HWT_REC_FORK:
 		return on_fork(s, rec);
 	case HWT_REC_EXIT:
-		return on_exit(s, rec);
+		return on_process_exit(s, rec);
 	case HWT_REC_BUFFER:
 		return on_buffer(s, rec);
 	case HWT_REC_SOURCE:
 		return on_source(s, rec);
 	case HWT_REC_LOST:
 		return on_lost(s, rec);
+	case HWT_REC_NATIVE:
+		return on_native(s, rec);
 	default:
 		/* MPROTECT: code stays what it is; what is written there is captured. */
 		return 0;

@@ -294,6 +294,7 @@ static void stream_free(struct hwt_stream *st)
 		free(st->chunks);
 	free(st->switches);
 	free(st->cpus);
+	free(st->native);
 	free(st);
 }
 

@@ -45,6 +45,8 @@ struct hwt_stream_info {
 	bool		exited;
 	bool		revoked;	/* its end is that of its trace: an exec of a
 					   program privileged beyond the tracer */
+	const char	*native;	/* as what it ran on where its trace ends: a program
+					   that the unit cannot follow; or NULL */
 	int32_t		status;		/* process's, as wait(2) gives it; -1 unknown */
 };
 /*

@@ -85,6 +85,7 @@ struct hwt_stream {
 	struct hwt_session *session;
 	struct hwt_stream_info info;
 	char		name[64];
+	char		*native;	/* info's, or NULL */
 	bool		has_idx;	/* bytes were found for it */
 	uint32_t	idx;		/* perf's queue */
 	struct stream_chunk *chunks;

@@ -205,7 +205,8 @@ enum vtu_hook_type {
 	VTU_HOOK_GENERATION,	/* args[0] generation; the stream stands at a break */
 	VTU_HOOK_NATIVE,	/* exec of what the unit cannot run (args[0]: ELF
 				 * machine, 0 unknown): goes on natively, untraced.
-				 * Payload: path.  If exec fails, tracing goes on */
+				 * Payload: path.  If exec fails, another hook (PARK)
+				 * of that vCPU says so, and tracing goes on */
 };
 
 enum vtu_attach {		/* vtu_hook_attach.reason */

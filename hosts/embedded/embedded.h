@@ -72,7 +72,10 @@ struct target {
 	bool		run;		/* hwt_target_run was called */
 	bool		exited;
 	bool		know_status;
-	int		status;		/* as wait(2) gives it */
+	int		status;		/* as wait(2) gives it; -1: not known */
+	char		*native;	/* executed, and the unit cannot follow; or NULL */
+	uint32_t	native_machine;
+	int		native_tid;	/* who did; unless it comes back from execve */
 	int		refs;
 	int		exit_fd;	/* eventfd, readable once it ended */
 	struct target	*next;
@@ -150,6 +153,8 @@ void deadline(struct timespec *ts, int timeout_ms);
 struct target *target_add(struct embedded *e, int pid, bool child);
 struct target *target_find(struct embedded *e, int pid);
 void target_unref(struct embedded *e, struct target *t);
+/* The service thread's; path NULL: it goes on under the unit, or ended there. */
+void target_set_native(struct target *t, const char *path, uint32_t machine, int tid);
 /* Looks for targets that ended and tells core. Called without the lock. */
 void targets_reap(struct embedded *e);
 void targets_fini(struct embedded *e);

@@ -93,6 +93,7 @@ static int hook_exit(struct hook *h)
 	h->b->target->status = (int)h->args[0];
 	h->b->target->know_status = true;
 	pthread_mutex_unlock(&h->e->lock);
+	target_set_native(h->b->target, NULL, 0, 0);
 	return 0;
 }
 
@@ -138,12 +139,11 @@ static int hook_generation(struct hook *h)
 	return hwt_hook_generation(h->e->core, &h->at, h->args[0]);
 }
 
-/* The unit cannot follow: the trace ends here, and why is said. */
+/* The unit cannot follow: the trace ends here, if the execve does not fail. */
 static int hook_native(struct hook *h)
 {
 	h->p.path[sizeof(h->p.path) - 1] = 0;
-	hwt_warn("%s goes on natively, untraced: not an x86-64 program (ELF machine %d)",
-		 h->p.path, (int)h->args[0]);
+	target_set_native(h->b->target, h->p.path, (uint32_t)h->args[0], h->b->tid);
 	return 0;
 }
 
@@ -286,6 +286,8 @@ void hook_handle(struct embedded *e, struct block *b)
 
 	block_hold(b, HOLD_NONE);
 	hook_fill(&h, e, b);
+	if (b->tid == b->target->native_tid)
+		target_set_native(b->target, NULL, 0, 0);
 	if (h.type < sizeof(hook_table) / sizeof(hook_table[0]) && hook_table[h.type].handle)
 		r = hook_table[h.type].handle(&h);
 	if (r == -EAGAIN)

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/eventfd.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -63,7 +64,16 @@ void target_unref(struct embedded *e, struct target *t)
 	if (t->pidfd >= 0)
 		close(t->pidfd);
 	close(t->exit_fd);
+	free(t->native);
 	free(t);
+}
+
+void target_set_native(struct target *t, const char *path, uint32_t machine, int tid)
+{
+	free(t->native);
+	t->native = path ? strdup(path) : NULL;
+	t->native_machine = machine;
+	t->native_tid = tid;
 }
 
 void targets_fini(struct embedded *e)
@@ -126,7 +136,9 @@ static void target_end(struct embedded *e, struct target *t)
 
 	at.time = __atomic_load_n(&e->window->clock, __ATOMIC_ACQUIRE);
 	end_blocks(e, t);
-	hwt_hook_exit(e->core, &at, t->know_status ? t->status : 0);
+	if (t->native && hwt_hook_native(e->core, &at, t->native, t->native_machine) < 0)
+		hwt_hook_lost(e->core, t->pid);
+	hwt_hook_exit(e->core, &at, t->status);
 	pthread_mutex_lock(&e->lock);
 	t->exited = true;
 	close(t->pidfd);

@@ -54,6 +54,7 @@ enum hwt_rec_type {
 	HWT_REC_CODE,		/* bytes of code that no file holds */
 	HWT_REC_GENERATION,	/* a thread goes on under a new code generation */
 	HWT_REC_SOURCE,		/* scope context: where a thread's or CPU's trace goes from here on */
+	HWT_REC_NATIVE,		/* exec of what the unit cannot follow: it ran on untraced */
 	HWT_REC_TYPE_MAX
 };
 
@@ -136,11 +137,17 @@ struct hwt_rec_lost {
 	uint64_t	count;		/* records that found no room */
 };
 struct hwt_rec_exit {
-	int32_t		status;		/* as wait(2) gives it */
+	int32_t		status;		/* as wait(2) gives it; -1: not known */
 	uint32_t	reserved;
 };
 struct hwt_rec_generation {
 	uint64_t	generation;
+};
+/* Queued with the process's EXIT: until then it may come back from a failed execve. */
+struct hwt_rec_native {
+	uint32_t	machine;	/* of the program (e_machine of ELF); 0: not known */
+	uint32_t	reserved;
+	char		path[];
 };
 /*
  * SOURCE follows the THREAD_CREATE or precedes the EXEC of its thread.  position is

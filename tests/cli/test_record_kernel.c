@@ -104,9 +104,9 @@ static void program_beyond_us(void **state)
 							 .late_exec = true, .status = 0x200 });
 		assert_int_equal(t.err, 0);
 		assert_int_equal(t.result.status, 0x200);
-		assert_int_equal(t.result.revoked, 1);
-		assert_int_equal(t.result.revoked_pid, PID);
-		assert_string_equal(t.result.revoked_program, "/bin/su");
+		assert_int_equal(t.result.revoked.n, 1);
+		assert_int_equal(t.result.revoked.pid, PID);
+		assert_string_equal(t.result.revoked.program, "/bin/su");
 		expect_stream(PID, i ? 0 : 10, 0);
 	}
 }

@@ -47,6 +47,7 @@ static const struct hwt_rec_kernel kernel_payload = {0xffffffff81000000, 0x1000}
 static const struct hwt_rec_lost lost_payload = {17};
 static const struct hwt_rec_exit exit_payload = {0x100, 0};
 static const struct hwt_rec_source source_payload = {7, 0x11};
+static const struct hwt_rec_native native_payload = {62, 0};
 static const struct hwt_rec_generation generation_payload = {9};
 static const struct {
 	struct hwt_rec_code head;
@@ -81,6 +82,7 @@ static const struct row {
 	{HWT_REC_CODE, &code_payload, sizeof(code_payload), NULL, -1},
 	{HWT_REC_GENERATION, &generation_payload, sizeof(generation_payload), NULL, -1},
 	{HWT_REC_SOURCE, &source_payload, sizeof(source_payload), NULL, -1},
+	{HWT_REC_NATIVE, &native_payload, sizeof(native_payload), "/bin/true", -1},
 	{HWT_REC_EXIT, &exit_payload, sizeof(exit_payload), NULL, PERFDATA_EXIT},
 };
 #define NROWS (sizeof(rows) / sizeof(rows[0]))

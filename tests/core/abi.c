@@ -113,6 +113,8 @@ IS(HWT_REC_EXIT, 13);
 IS(HWT_REC_GENERATION, 15);
 IS(HWT_REC_SOURCE, 16);
 SIZE(struct hwt_rec_source, 8);
+IS(HWT_REC_NATIVE, 17);
+SIZE(struct hwt_rec_native, 8);
 
 /* <hwt/pt.h> */
 SIZE(struct pt_cpu_config, 72);

@@ -46,6 +46,11 @@ static void every_field_of_every_record(void **state)
 	assert_record(f, HWT_REC_GENERATION);
 	assert_int_equal(((const struct hwt_rec_generation *)payload(f))->generation,
 			 1ull << 40);
+	hwt_hook_native(f->h->core, &at, "/bin/true", 62);
+	assert_record(f, HWT_REC_NATIVE);
+	assert_int_equal(((const struct hwt_rec_native *)payload(f))->machine, 62);
+	assert_string_equal(((const struct hwt_rec_native *)payload(f))->path,
+			    "/bin/true");
 	hwt_hook_fork(f->h->core, &at, 500, 501);
 	assert_record(f, HWT_REC_FORK);
 	assert_int_equal(((const struct hwt_rec_fork *)payload(f))->child_tid, 501);
