@@ -41,6 +41,7 @@ static const struct {
 } address_packets[] = {
 	{ETM4_ADDR_CTX_32_IS0, 4}, {ETM4_ADDR_CTX_64_IS0, 8},
 	{ETM4_ADDR_SHORT_IS0, 1}, {ETM4_ADDR_32_IS0, 4}, {ETM4_ADDR_64_IS0, 8},
+	{ETM4_Q_SHORT_IS0, 1}, {ETM4_Q_32_IS0, 4},
 	{ETE_SOURCE_SHORT_IS0, 1}, {ETE_SOURCE_32_IS0, 4}, {ETE_SOURCE_64_IS0, 8},
 };
 

@@ -105,6 +105,7 @@ static void reset(struct etm_decoder *d)
 	d->state = ETM_WAITS_ASYNC;
 	d->cid_known = false;
 	d->addressed = d->contexted = false;
+	d->lost = d->astray = false;
 	d->waiting = 0;
 	etm_stack_empty(d);
 	etm_spec_reset(&d->spec);
@@ -112,10 +113,7 @@ static void reset(struct etm_decoder *d)
 
 void etm_give_up(struct etm_decoder *d, enum trace_gap why, uint64_t offset)
 {
-	if (why == TRACE_GAP_NO_CODE)
-		etm_return_lost(d, offset);
-	else
-		etm_error(d, why, offset);
+	etm_error(d, why, offset);
 	reset(d);
 }
 

@@ -306,9 +306,9 @@ static void trace_on(struct etm_decoder *d, const ocsd_generic_trace_elem *e,
 	d->flow = false;
 }
 
-static void no_code(struct etm_decoder *d, uint64_t ip, uint64_t offset)
+void etm_no_code(struct etm_decoder *d, uint64_t ip, uint64_t offset)
 {
-	d->unsure = true;
+	d->unsure = d->lost = true;
 	d->sure = 0;
 	if (d->held_gap)	/* still in it */
 		return;
@@ -325,12 +325,6 @@ static void no_code(struct etm_decoder *d, uint64_t ip, uint64_t offset)
 		.offset = offset,
 	});
 	d->held_gap = true;
-}
-
-void etm_return_lost(struct etm_decoder *d, uint64_t offset)
-{
-	no_code(d, 0, offset);
-	gap_out(d, offset);
 }
 
 static void no_sync(struct etm_decoder *d, const ocsd_generic_trace_elem *e,
@@ -398,7 +392,7 @@ ocsd_datapath_resp_t etm_element(const void *ctx, const ocsd_trc_index_t offset,
 		break;
 	case OCSD_GEN_TRC_ELEM_ADDR_NACC:
 		stack_follow(d, e);
-		no_code(d, e->st_addr, offset);
+		etm_no_code(d, e->st_addr, offset);
 		break;
 	case OCSD_GEN_TRC_ELEM_NO_SYNC:
 		no_sync(d, e, offset);

@@ -10,6 +10,7 @@
  * that traces events alone may write many.
  */
 #define WAITING_MAX	(1u << 14)
+#define NOWHERE		(~3ull)		/* above all that OpenCSD may ask for */
 
 static const struct {
 	ocsd_err_t err;
@@ -67,14 +68,16 @@ static bool give(struct etm_decoder *d, const struct etm_piece *p)
 	return false;
 }
 
+/* Would OpenCSD take a target that is not known to be true? */
+static bool pops_unsure(const struct etm_decoder *d)
+{
+	return etm_pops(d) && d->unsure && !d->sure;
+}
+
 /* Behind an indirect branch without a target; behind ERET there always is one. */
 static enum trace_gap pop_guard(const struct etm_decoder *d)
 {
-	if (!etm_pops(d))
-		return TRACE_GAP_NONE;
-	if (d->unsure && !d->sure)
-		return TRACE_GAP_NO_CODE;
-	return d->eret_pending ? TRACE_ERR_RETURN : TRACE_GAP_NONE;
+	return etm_pops(d) && d->eret_pending ? TRACE_ERR_RETURN : TRACE_GAP_NONE;
 }
 
 /* Before the first address, OpenCSD would walk from one that it never set. */
@@ -86,7 +89,7 @@ static enum trace_gap guard(const struct etm_decoder *d, uint8_t kind)
 	case ETM_EXCEPTION:
 		return d->addressed ? pop_guard(d) : TRACE_ERR_UNEXPECTED;
 	case ETM_Q:
-		return d->addressed ? TRACE_GAP_NONE : TRACE_ERR_UNEXPECTED;
+		return d->addressed && !d->astray ? TRACE_GAP_NONE : TRACE_ERR_UNEXPECTED;
 	case ETM_SOURCE:
 		return d->addressed || d->contexted ? TRACE_GAP_NONE : TRACE_ERR_UNEXPECTED;
 	case ETM_ATOMS:
@@ -106,6 +109,9 @@ static void follow(struct etm_decoder *d, const struct etm_piece *p)
 		d->waiting = 0;
 		break;
 	case ETM_TRACE_INFO:
+		d->astray = false;
+		etm_stack_empty(d);
+		break;
 	case ETM_TRACE_ON:
 		etm_stack_empty(d);
 		break;
@@ -116,15 +122,18 @@ static void follow(struct etm_decoder *d, const struct etm_piece *p)
 		break;
 	case ETM_ADDRESS_CONTEXT:
 	case ETM_ADDRESS:
-		d->pop_pending = false;
+		d->pop_pending = d->lost = false;
 		d->addressed = true;
 		break;
 	case ETM_CONTEXT:
 		d->contexted |= p->bytes[0] != ETM4_CONTEXT_SAME;
 		break;
-	case ETM_ATOMS:
 	case ETM_SOURCE:
 	case ETM_Q:
+		d->lost = false;
+		d->waiting = 0;
+		break;
+	case ETM_ATOMS:
 		d->waiting = 0;
 		break;
 	}
@@ -139,12 +148,34 @@ bool etm_refuse(struct etm_decoder *d, enum trace_gap why, const struct etm_piec
 	return false;
 }
 
+/*
+ * The flow returns, nobody knows where to.  OpenCSD has to skip what follows as it does
+ * behind missing code, up to the next address: so it goes where there is none, and
+ * takes nothing from its stack.
+ */
+static bool go_astray(struct etm_decoder *d, const struct etm_piece *p)
+{
+	static const struct etm_addresses nowhere = {.address = {NOWHERE}};
+	uint8_t b[ETM_ADDRESS_SIZE];
+	const struct etm_piece address = {.offset = p->offset, .bytes = b, .n = sizeof(b),
+					  .kind = ETM_ADDRESS, .before = p->before};
+
+	etm_no_code(d, 0, p->offset);
+	etm_address_put(&nowhere, ETM4_ADDR_64_IS0, b);
+	follow(d, &address);
+	d->astray = true;
+	return give(d, &address);
+}
+
 bool etm_feed(struct etm_decoder *d, const struct etm_piece *p)
 {
 	enum trace_gap why = guard(d, p->kind);
 
 	if (why != TRACE_GAP_NONE)
 		return etm_refuse(d, why, p);
+	if ((p->kind == ETM_ATOMS || p->kind == ETM_EXCEPTION) && pops_unsure(d) &&
+	    !go_astray(d, p))
+		return false;
 	follow(d, p);
 	d->feeding = p->kind;
 	return give(d, p);
@@ -176,7 +207,7 @@ bool etm_feed_atoms(struct etm_decoder *d, const struct etm_piece *whole,
  */
 uint32_t etm_atoms_room(const struct etm_decoder *d)
 {
-	if (!d->unsure || !(d->config.source.configr & TRCCONFIGR_RS))
+	if (!d->unsure || d->lost || !(d->config.source.configr & TRCCONFIGR_RS))
 		return UINT32_MAX;
 	return d->sure + !d->pop_pending;
 }

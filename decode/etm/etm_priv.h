@@ -101,6 +101,8 @@ struct etm_decoder {
 	enum etm_state state;
 	uint8_t feeding;		/* kind of the packet that it has now */
 	bool addressed, contexted;	/* an address, a context came since the reset */
+	bool lost;			/* in code that is not there, up to the next address */
+	bool astray;			/* it had an address that the trace has not */
 	uint32_t waiting;		/* packets that wait for a P0 element */
 
 	/* What its return stack has, where TRCCONFIGR.RS is set. */
@@ -154,8 +156,8 @@ ocsd_datapath_resp_t etm_element(const void *ctx, const ocsd_trc_index_t index,
 /* Everything that waits goes out; flow is not known any more. */
 void etm_flow_end(struct etm_decoder *d);
 void etm_push(struct etm_decoder *d, const struct trace_event *ev);
-/* The flow returns to code that is not there, and goes on unseen from `offset`. */
-void etm_return_lost(struct etm_decoder *d, uint64_t offset);
+/* From `offset` on the flow is in code that is not there, at ip (0: unknown). */
+void etm_no_code(struct etm_decoder *d, uint64_t ip, uint64_t offset);
 void etm_error(struct etm_decoder *d, enum trace_gap error, uint64_t offset);
 void etm_skipped_out(struct etm_decoder *d);
 /* An A-sync at `offset`. */

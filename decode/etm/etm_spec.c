@@ -232,45 +232,57 @@ static bool hold_address(struct etm_decoder *d, const struct etm_piece *p, uint8
 /* An address and a context in two packets: a misprediction takes one of them back. */
 static bool hold_apart(struct etm_decoder *d, const struct etm_piece *p)
 {
-	uint8_t n = etm_address_take(&d->spec.addresses, p->bytes);
+	uint8_t n = p->bytes[0] < ETM4_ADDR_CTX_64_IS0 ? 5 : 9;
 	uint8_t b[ETM_PACKET_MAX] = {ETM4_CONTEXT};
 	const struct etm_piece context = {.offset = p->offset, .bytes = b,
 					  .n = 1 + p->n - n, .kind = ETM_CONTEXT,
 					  .before = p->before};
 
 	memcpy(b + 1, p->bytes + n, p->n - n);
-	etm_address_context(&d->spec.addresses, b[1]);
 	return hold(d, &context) && hold_address(d, p, ETM_ADDRESS);
+}
+
+/* What it says of addresses. */
+static void track(struct etm_addresses *s, const struct etm_piece *p)
+{
+	uint8_t n;
+
+	switch (p->kind) {
+	case ETM_ADDRESS_CONTEXT:
+		n = etm_address_take(s, p->bytes);
+		etm_address_context(s, p->bytes[n]);
+		break;
+	case ETM_ADDRESS:
+	case ETM_SOURCE:
+	case ETM_Q:
+		etm_address_take(s, p->bytes);
+		break;
+	case ETM_CONTEXT:
+		if (p->n > 1)
+			etm_address_context(s, p->bytes[1]);
+		break;
+	case ETM_TRACE_INFO:
+		etm_address_restart(s);
+		break;
+	}
 }
 
 static bool hold_packet(struct etm_decoder *d, const struct etm_piece *p,
 			struct etm_atoms atoms)
 {
-	struct etm_spec *s = &d->spec;
 	struct etm_held *h;
 
-	switch (p->kind) {
-	case ETM_ADDRESS_CONTEXT:
+	if (p->kind == ETM_ADDRESS_CONTEXT)
 		return hold_apart(d, p);
-	case ETM_ADDRESS:
-	case ETM_SOURCE:
-		etm_address_take(&s->addresses, p->bytes);
+	if (p->kind == ETM_ADDRESS || p->kind == ETM_SOURCE)
 		return hold_address(d, p, p->kind);
-	case ETM_CONTEXT:
-		if (p->n > 1)
-			etm_address_context(&s->addresses, p->bytes[1]);
-		break;
-	case ETM_TRACE_INFO:
-		etm_address_restart(&s->addresses);
-		break;
-	}
 	h = hold(d, p);
 	if (h)
 		h->atoms = atoms;
 	return h != NULL;
 }
 
-/* Without speculation nothing waits. */
+/* Nothing waits without speculation, and addresses are told by those that OpenCSD has. */
 static bool direct(struct etm_decoder *d, const struct etm_piece *p)
 {
 	if (p->kind != ETM_ATOMS || etm_atoms_room(d) > ETM4_ATOM_F6_MAX)
@@ -295,7 +307,8 @@ static bool pass(struct etm_decoder *d, const struct etm_piece *p)
 {
 	struct etm_atoms atoms = {0};
 
-	if (!d->spec.depth)
+	track(&d->spec.addresses, p);
+	if (!d->spec.depth && (!d->astray || p->kind == ETM_ATOMS))
 		return direct(d, p);
 	if (p->kind == ETM_ATOMS)
 		atoms = atoms_of(p->bytes[0]);

@@ -371,6 +371,9 @@ static void ete(void **state)
 		{"b4 01 b4 05", "4010 4014"},
 		{"b6 01 20 00 00 b6 05 20 00 00", "4010 4014"},
 		{"b8 01 20 00 00 00 00 00 00 f6", "4010 4014"},
+		/* Where flow came from to there is not known. */
+		{"f7 f7 9a 00 10 00 00 f7 b6 05 20 00 00 f7",
+		 "4010 4014 [gap no-code 1] [on 4014] 4014 401c"},
 		{"b4 01 06 1d 95 04 95 08 f7", "[exc e 4010 to 4020] 4020 4024"},
 		/* A transaction begins and is committed. */
 		{"0a f7 0b f6", "4010 4014"},
@@ -508,7 +511,7 @@ static void return_to_no_code(void **state)
 	put("9a 06 20 00 00 f7 f7 f7");		/* ret to where it came from */
 	put(SYNC ON "f7");
 	expect("[on 4000] 4000 4004 4010 4014 401c [gap no-code 6] [on 4018] 4018 "
-	       "[gap no-code 0] [gap no-sync 2] [on 4000] 4000 4004");
+	       "[gap no-code 17] [on 4000] 4000 4004");
 	begin();
 	s.source.configr |= TRCCONFIGR_RS;
 	put(SYNC ON "f7 f7 f7 9a 00 00 80 00 f7");
@@ -516,6 +519,46 @@ static void return_to_no_code(void **state)
 	expect("[on 4000] 4000 4004 4010 4014 401c [gap no-code 6] "
 	       "[on 4000] 4000 4004 4010 4014 4018 4008 400c [off 4000] "
 	       "[on 4000] 4000 4004");
+}
+
+/*
+ * Where that return led to is not known, up to the next address, however that is told:
+ * by those before it, of which none is OpenCSD's own.
+ */
+static void goes_on_at_next_address(void **state)
+{
+	/* bl, b.eq, br x16 to 800000, from there to ret, and that to where it came from. */
+	static const char lost[] = SYNC ON "f7 f7 f7 9a 00 00 80 00 f7 9a 06 20 00 00 f7 f7";
+	static const struct {
+		const char *hex, *want;
+	} rows[] = {
+		{"9d 00 20 00 00 00 00 00 00 f7", "[gap no-code 10] [on 4000] 4000 4004"},
+		{"95 00 f7", "[gap no-code 3] [on 4000] 4000 4004"},
+		{"90 f6", "[gap no-code 2] [on 4018] 4018"},
+		{"92 f7 f7", "[gap no-code 2] [on 4000] 4000 4004 4010 4014"},
+		{"85 05 20 00 00 00 00 00 00 30 f6", "[gap no-code 11] [on 4014] 4014"},
+		{"f7 f7 95 04 f6", "[gap no-code 5] [on 4010] 4010 4014"},
+		/* An interrupt of that code, and one of code that is there. */
+		{"06 1d 9a 20 00 80 00 9a 08 20 00 00 f7",
+		 "[gap no-code 1] [exc e 800080 to 4020] [on 4020] 4020 4024"},
+		{"06 1d 95 01 9a 08 20 00 00 f7 07 95 01 f7",
+		 "[gap no-code 1] [exc e 4004 to 4020] [on 4020] 4020 4024 4004"},
+		{ON "f7", "[gap no-code 1] [on 4000] 4000 4004"},
+		{SYNC "9a 00 20 00 00 f7", "[gap no-code 21] [on 4000] 4000 4004"},
+	};
+	char want[512];
+	size_t i;
+
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		begin();
+		s.source.configr |= TRCCONFIGR_RS;
+		put(lost);
+		put(rows[i].hex);
+		snprintf(want, sizeof(want),
+			 "[on 4000] 4000 4004 4010 4014 401c [gap no-code 6] [on 4018] 4018 %s",
+			 rows[i].want);
+		expect(want);
+	}
 }
 
 /* Cut anywhere: the same from the first whole A-sync on, and so much was left out. */
@@ -551,6 +594,8 @@ static void q_elements(void **state)
 		const char *hex, *want;
 	} rows[] = {
 		{0, "aa 02 20 00 00 02 f6", "[on 4000] 4000 4004 4008 400c"},
+		{0, "aa 02 20 00 00 02 95 01 f6", "[on 4000] 4000 4004 4004"},
+		{0, "a5 02 02 91 f6", "[on 4000] 4000 4004 4000 4004"},
 		{0, "ac 02 95 02 f6", "[error packet] [gap no-sync 5]"},
 		{0, "af 95 02 f6", "[error packet] [gap no-sync 4]"},
 		{8, "a5 02 02 f6", "[error packet] [gap no-sync 4]"},
@@ -829,6 +874,7 @@ int main(void)
 		cmocka_unit_test(instruction_set),
 		cmocka_unit_test(no_code),
 		cmocka_unit_test(return_to_no_code),
+		cmocka_unit_test(goes_on_at_next_address),
 		cmocka_unit_test(cut_front),
 		cmocka_unit_test(q_elements),
 		cmocka_unit_test(lost),

@@ -3,7 +3,7 @@
  * Compares what hwt decodes, thread by thread, with what others say:
  *
  *   flow_check [--log DIR] [--machine DIR] [--ipt] [--ipt-blocks] [--perf] [--gaps N]
- *              [--cut] [--within START-END]... [--at ADDR=COUNT]... [--samples N]
+ *              [--cut] [--part] [--within START-END]... [--at ADDR=COUNT]... [--samples N]
  *              FILE
  *
  * --log      the unit's independent log of retired addresses
@@ -19,6 +19,7 @@
  * --at       ADDR was executed COUNT times in all
  * --samples  no flow but SPE's samples, one in N instructions: with --machine only
  * --ended    threads may be ended by another's exit_group, at any instruction
+ * --part     code is missing: what there is, is a part of the log, in order
  * --gaps     this many gaps are right (default: none); errors never are
  *
  * Prints a line a thread and comparison; exit 1 on any difference.
@@ -44,6 +45,7 @@ struct options {
 	char		dir[64];	/* perf's addresses */
 	bool		ipt, ipt_blocks, perf, cut;
 	bool		ended;		/* threads may be ended by another's exit_group */
+	bool		part;
 	uint64_t	gaps;
 	uint64_t	samples;	/* each of so many instructions; 0: flow */
 	uint64_t	start[MAX_RANGES], end[MAX_RANGES];
@@ -55,6 +57,7 @@ struct options {
 struct cursor {
 	struct source	*s;
 	const struct options *only;	/* addresses within its ranges, NULL: all */
+	bool		part;		/* the other one leaves some out */
 	uint64_t	ip[BATCH];
 	long		n, i;
 };
@@ -90,6 +93,16 @@ static int get(struct cursor *c, uint64_t *ip)
 		if (!c->only || inside(c->only, *ip))
 			return 1;
 	return 0;
+}
+
+/* The next one; of those that the other leaves out, the next that it has. */
+static int get_beside(struct cursor *c, uint64_t *ip, int have, uint64_t other)
+{
+	int found = get(c, ip);
+
+	while (c->part && found && !(have && *ip == other))
+		found = get(c, ip);
+	return found;
 }
 
 static void show(const char *name, int have, uint64_t ip)
@@ -131,17 +144,17 @@ static bool ended_between(struct cursor *longer)
 }
 
 static int compare(struct source *x, struct source *y, const struct options *only,
-		   const char *who, bool ended)
+		   const char *who, bool ended, bool part)
 {
 	static struct cursor a, b;
 	uint64_t index = 0, ia = 0, ib = 0, before = 0;
 	int ha, hb;
 
 	a = (struct cursor){.s = x};
-	b = (struct cursor){.s = y, .only = only};
+	b = (struct cursor){.s = y, .only = only, .part = part};
 	for (;;) {
 		ha = get(&a, &ia);
-		hb = get(&b, &ib);
+		hb = get_beside(&b, &ib, ha, ia);
 		if (!ha && !hb)
 			break;
 		if (ended && ha != hb && ended_between(ha ? &a : &b))
@@ -154,9 +167,10 @@ static int compare(struct source *x, struct source *y, const struct options *onl
 		before = ia;
 		index++;
 	}
-	printf("%s: %s equals %s: %" PRIu64 " instructions, errors %" PRIu64 "/%" PRIu64
-	       ", gaps %" PRIu64 "/%" PRIu64 "\n", who, x->name, y->name, index, x->errors,
-	       y->errors, x->gaps, y->gaps);
+	printf("%s: %s %s %s: %" PRIu64 " instructions, errors %" PRIu64 "/%" PRIu64
+	       ", gaps %" PRIu64 "/%" PRIu64 "\n", who, x->name,
+	       part ? "is part of" : "equals", y->name, index, x->errors, y->errors,
+	       x->gaps, y->gaps);
 	return x->errors || y->errors;
 }
 
@@ -171,7 +185,7 @@ static uint64_t count(struct source *s)
 }
 
 static int with(struct options *o, struct hwt_stream *st, struct source *other,
-		const struct options *only, const char *who)
+		const struct options *only, const char *who, bool part)
 {
 	struct source *ours = source_ours(st);
 	int bad;
@@ -184,8 +198,8 @@ static int with(struct options *o, struct hwt_stream *st, struct source *other,
 	}
 	if (!ours || !other)
 		return 1;
-	bad = compare(ours, other, only, who, o->ended);
-	if (ours->gaps > o->gaps) {
+	bad = compare(ours, other, only, who, o->ended, part);
+	if (!o->part && ours->gaps > o->gaps) {
 		printf("%s: %" PRIu64 " gaps, %" PRIu64 " are right\n", who, ours->gaps, o->gaps);
 		bad = 1;
 	}
@@ -218,6 +232,7 @@ static int check_stream(struct options *o, struct hwt_stream *st)
 {
 	const struct hwt_stream_info *info = hwt_stream_info(st);
 	const struct options *only = o->cut ? o : NULL;
+	uint32_t perf = info->cpu >= 0 ? (uint32_t)info->cpu : info->tid;
 	char who[64];
 	int bad = 0;
 
@@ -226,15 +241,16 @@ static int check_stream(struct options *o, struct hwt_stream *st)
 	else
 		snprintf(who, sizeof(who), "%u/%u", info->pid, info->tid);
 	if (o->log)
-		bad |= with(o, st, source_log(o->log, info->pid, info->tid), o, who);
+		bad |= with(o, st, source_log(o->log, info->pid, info->tid), o, who,
+			    o->part);
 	if (o->machine && info->cpu >= 0)
-		bad |= with(o, st, source_cpu(o->machine, info->cpu), o, who);
+		bad |= with(o, st, source_cpu(o->machine, info->cpu), o, who, false);
 	if (o->ipt)
-		bad |= with(o, st, source_ipt(st, 0), only, who);
+		bad |= with(o, st, source_ipt(st, 0), only, who, false);
 	if (o->ipt_blocks)
-		bad |= with(o, st, source_ipt(st, 1), only, who);
+		bad |= with(o, st, source_ipt(st, 1), only, who, false);
 	if (o->perf)
-		bad |= with(o, st, source_perf(o->dir, info->cpu >= 0 ? (uint32_t)info->cpu : info->tid), only, who);
+		bad |= with(o, st, source_perf(o->dir, perf), only, who, false);
 	if (o->nranges || o->nat)
 		bad |= scan(o, st, who);
 	return bad;
@@ -264,6 +280,8 @@ static int parse(struct options *o, int argc, char **argv)
 			o->perf = true;
 		else if (!strcmp(argv[i], "--cut"))
 			o->cut = true;
+		else if (!strcmp(argv[i], "--part"))
+			o->part = true;
 		else if (!strcmp(argv[i], "--ended"))
 			o->ended = true;
 		else if (argv[i][0] != '-')
