@@ -34,14 +34,17 @@ void image_store_free(struct image_store *store);
  */
 void image_store_set_written(struct image_store *store, struct timespec written);
 
-/* Why a mapping's code may not be trusted or found; each is said once. */
+/*
+ * Why a mapping's file may not be trusted or found.  Each is said once, and once more for
+ * code that was captured (kept): of that only names and lines are wanted.
+ */
 enum image_problem {
 	IMAGE_OK, IMAGE_MISSING, IMAGE_NOT_ELF, IMAGE_BUILD_ID_DIFFERS,
 	IMAGE_CHANGED,		/* no build-id; another inode, or written since */
 	IMAGE_UNREADABLE, IMAGE_PROBLEM_MAX
 };
-typedef void (*image_problem_fn)(void *ctx, const char *path,
-				 enum image_problem problem, int err);
+typedef void (*image_problem_fn)(void *ctx, const char *path, enum image_problem problem,
+				 bool kept, int err);
 const char *image_problem_text(enum image_problem p);
 
 struct image_map {

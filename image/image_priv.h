@@ -69,7 +69,7 @@ struct image_file {
 	size_t nfdes;
 	uint64_t fde_base; /* what its entries are relative to */
 	bool fdes_read;
-	uint32_t said;	 /* bits of enum image_problem already reported */
+	uint32_t said[2]; /* bits of enum image_problem already reported; [1]: kept */
 	uint8_t *window; /* last bytes read, at window_offset */
 	uint64_t window_offset;
 	size_t window_len;
@@ -218,7 +218,7 @@ struct image_space {
 
 /* Entries that hold at `at`. */
 size_t space_upto(const struct image_space *s, const struct image_moment *at);
-/* The file behind a mapping, checked; NULL if it must not be used. */
-struct image_file *space_file(struct image_space *s, struct image_change *c);
+/* The file behind a mapping, checked; NULL: not to be used.  kept: for names only. */
+struct image_file *space_file(struct image_space *s, struct image_change *c, bool kept);
 
 #endif

@@ -295,7 +295,7 @@ static enum image_problem check(const struct image_store *st,
 	return IMAGE_OK;
 }
 
-struct image_file *space_file(struct image_space *s, struct image_change *c)
+struct image_file *space_file(struct image_space *s, struct image_change *c, bool kept)
 {
 	struct image_file *f;
 
@@ -309,10 +309,10 @@ struct image_file *space_file(struct image_space *s, struct image_change *c)
 		c->checked = true;
 	}
 	f = c->file;
-	if (c->problem != IMAGE_OK && !(f->said & 1u << c->problem)) {
-		f->said |= 1u << c->problem;
+	if (c->problem != IMAGE_OK && !(f->said[kept] & 1u << c->problem)) {
+		f->said[kept] |= 1u << c->problem;
 		if (s->problem)
-			s->problem(s->problem_ctx, c->path, c->problem, f->err);
+			s->problem(s->problem_ctx, c->path, c->problem, kept, f->err);
 	}
 	return c->problem == IMAGE_OK || c->problem == IMAGE_CHANGED ? f : NULL;
 }

@@ -148,6 +148,11 @@ static bool has_byte(const struct page *p, uint64_t addr)
 	return p && p->valid[at / 64] >> (at % 64) & 1;
 }
 
+static bool is_kept(const struct image_view *v, uint64_t ip)
+{
+	return has_byte(find_page(v, ip), ip);
+}
+
 static int put_code(struct image_view *v, uint64_t addr, const uint8_t *bytes,
 		    uint64_t len)
 {
@@ -317,7 +322,7 @@ void image_view_fall_back(struct image_view *v, struct image_view *ahead)
 /* Who answers for ip: v, or the view ahead of it where v knows nothing. */
 static struct image_view *view_for(struct image_view *v, uint64_t ip)
 {
-	if (!v->ahead || find_seg(v, ip) || has_byte(find_page(v, ip), ip))
+	if (!v->ahead || find_seg(v, ip) || is_kept(v, ip))
 		return v;
 	return v->ahead;
 }
@@ -338,7 +343,7 @@ static size_t some_code(struct image_view *v, uint64_t ip, uint8_t *buf, size_t 
 		return n;
 	}
 	s = find_seg(v, ip);
-	f = s ? space_file(v->space, s->change) : NULL;
+	f = s ? space_file(v->space, s->change, false) : NULL;
 	if (!f)
 		return 0;
 	if (len > s->last - ip + 1)
@@ -481,13 +486,13 @@ bool image_view_symbol(struct image_view *v, uint64_t ip, struct image_symbol *o
 		out->image = s->change->path;
 		/* Without the file: as if addresses were offsets in it; often so. */
 		out->image_base = s->change->addr - s->change->pgoff;
-		f = space_file(v->space, s->change);
+		f = space_file(v->space, s->change, is_kept(v, ip));
 		if (f)
 			found = file_symbol(f, s, ip, out);
 	} else {
 		if (s && s->change->label)
 			out->image = s->change->label;
-		else if (has_byte(find_page(v, ip), ip))
+		else if (is_kept(v, ip))
 			out->image = "[code]";
 		found = v->space->kernel ? kallsyms_find(v->space->store, ip, out) :
 					   perf_symbol(v, ip, out);
@@ -508,7 +513,7 @@ bool image_view_line(struct image_view *v, uint64_t ip, struct image_line *out)
 	v = view_for(v, ip);
 	pthread_mutex_lock(&v->space->store->lock);
 	s = v->failed ? NULL : find_seg(v, ip);
-	f = s ? space_file(v->space, s->change) : NULL;
+	f = s ? space_file(v->space, s->change, is_kept(v, ip)) : NULL;
 	if (f && file_offset_to_vaddr(f, s->change->pgoff,
 				      s->change->pgoff + (ip - s->change->addr), &vaddr))
 		found = lines_find(f, vaddr, out);

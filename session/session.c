@@ -74,15 +74,17 @@ ssize_t stream_read(struct hwt_stream *st, uint64_t data_offset, void *buf, size
 			   : session_read(st->session, data_offset, buf, n);
 }
 
-static void on_problem(void *ctx, const char *path, enum image_problem problem, int err)
+static void on_problem(void *ctx, const char *path, enum image_problem problem, bool kept,
+		       int err)
 {
 	struct hwt_session *s = ctx;
 	const char *then = s->samples ? "samples in it have no names" :
+			   kept	      ? "its code is in the recording, but not its names" :
 					"what ran in it is left out";
 
 	if (problem == IMAGE_CHANGED)
-		session_warn(s, "%s: %s; its code is used all the same", path,
-			     image_problem_text(problem));
+		session_warn(s, "%s: %s; its %s used all the same", path,
+			     image_problem_text(problem), kept ? "names are" : "code is");
 	else if (problem == IMAGE_UNREADABLE)
 		session_warn(s, "%s: %s (%s); %s", path, image_problem_text(problem),
 			     strerror(-err), then);

@@ -348,6 +348,11 @@ class Binaries(Case):
         self.assertEqual(len(facts["threads"]), 2)
         for thread in facts["threads"]:
             self.assertEqual(thread["summary"]["verdict"], "complete", thread)
+        done = self.run_hwt("report")
+        self.assertEqual(len(done.stderr.splitlines()), 2, done.stderr)
+        for path in (prog, lib):
+            self.assertIn(f"{path}: not found; its code is in the recording, but not its names",
+                          done.stderr)
 
     def test_changed(self):
         prog = compile_c(self.dir, "prog", self.SOURCE % 3)

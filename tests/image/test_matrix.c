@@ -82,11 +82,14 @@ static void listen(const char *path, struct told *t)
 
 static int problems;
 static enum image_problem last_problem;
+static bool last_kept;
 
-static void on_problem(void *ctx, const char *path, enum image_problem problem, int err)
+static void on_problem(void *ctx, const char *path, enum image_problem problem, bool kept,
+		       int err)
 {
 	problems++;
 	last_problem = problem;
+	last_kept = kept;
 }
 
 enum names { NAMES_ALL, NAMES_DYNAMIC };
@@ -339,6 +342,40 @@ static void build_ids(void **st)
 	assert_int_equal(problems, 0);
 }
 
+/* Some of a file's code was captured: names are missing of that, all of the rest. */
+static void code_without_its_file(void **state)
+{
+	struct image_moment at = {1, 0};
+	struct image_map m = {.addr = 0x10000, .len = 0x2000, .path = "/nowhere/at/all"};
+	struct image_store *store = image_store_new(NULL);
+	struct image_space *space = image_space_new(store);
+	struct image_symbol sym;
+	struct image_view *view;
+	struct image_line line;
+	uint8_t buf[16] = {0x90};
+
+	problems = 0;
+	image_space_on_problem(space, on_problem, NULL);
+	assert_int_equal(image_space_map(space, at, &m), 0);
+	assert_int_equal(image_space_code(space, at, 0x10000, buf, sizeof(buf)), 0);
+	view = image_view_new(space);
+	image_view_set(view, at);
+	assert_int_equal(image_view_code(view, 0x10000, buf, sizeof(buf)), sizeof(buf));
+	assert_int_equal(problems, 0);
+	assert_false(image_view_symbol(view, 0x10000, &sym));
+	assert_false(image_view_line(view, 0x10000, &line));
+	assert_int_equal(problems, 1);
+	assert_int_equal(last_problem, IMAGE_MISSING);
+	assert_true(last_kept);
+	assert_int_equal(image_view_code(view, 0x11000, buf, sizeof(buf)), 0);
+	assert_int_equal(problems, 2);
+	assert_int_equal(last_problem, IMAGE_MISSING);
+	assert_false(last_kept);
+	image_view_free(view);
+	image_space_free(space);
+	image_store_free(store);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -349,6 +386,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(far_pie),     cmocka_unit_test(stripped),
 		cmocka_unit_test(no_sections), cmocka_unit_test(debugdata),
 		cmocka_unit_test(build_ids),   cmocka_unit_test(separate_debug_file),
+		cmocka_unit_test(code_without_its_file),
 	};
 
 	char resolved[4096];
