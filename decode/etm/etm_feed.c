@@ -74,26 +74,34 @@ static bool pops_unsure(const struct etm_decoder *d)
 	return etm_pops(d) && d->unsure && !d->sure;
 }
 
-/* Behind an indirect branch without a target; behind ERET there always is one. */
-static enum trace_gap pop_guard(const struct etm_decoder *d)
+/* An exception whose address is the last branch's target, too. */
+static bool tells_target(const struct etm_piece *p)
 {
-	return etm_pops(d) && d->eret_pending ? TRACE_ERR_RETURN : TRACE_GAP_NONE;
+	return p->kind == ETM_EXCEPTION && p->bytes[1] & ETM4_EXCEPTION_E1 &&
+	       !(p->bytes[1] & ETM4_EXCEPTION_E0);
+}
+
+/* Behind an indirect branch without a target; behind ERET there always is one. */
+static enum trace_gap pop_guard(const struct etm_decoder *d, const struct etm_piece *p)
+{
+	return etm_pops(d) && d->eret_pending && !tells_target(p) ? TRACE_ERR_RETURN :
+								    TRACE_GAP_NONE;
 }
 
 /* Before the first address, OpenCSD would walk from one that it never set. */
-static enum trace_gap guard(const struct etm_decoder *d, uint8_t kind)
+static enum trace_gap guard(const struct etm_decoder *d, const struct etm_piece *p)
 {
 	if (d->waiting > WAITING_MAX)
 		return TRACE_ERR_UNEXPECTED;
-	switch (kind) {
+	switch (p->kind) {
 	case ETM_EXCEPTION:
-		return d->addressed ? pop_guard(d) : TRACE_ERR_UNEXPECTED;
+		return d->addressed ? pop_guard(d, p) : TRACE_ERR_UNEXPECTED;
 	case ETM_Q:
 		return d->addressed && !d->astray ? TRACE_GAP_NONE : TRACE_ERR_UNEXPECTED;
 	case ETM_SOURCE:
 		return d->addressed || d->contexted ? TRACE_GAP_NONE : TRACE_ERR_UNEXPECTED;
 	case ETM_ATOMS:
-		return pop_guard(d);
+		return pop_guard(d, p);
 	default:
 		return TRACE_GAP_NONE;
 	}
@@ -149,32 +157,42 @@ bool etm_refuse(struct etm_decoder *d, enum trace_gap why, const struct etm_piec
 }
 
 /*
- * The flow returns, nobody knows where to.  OpenCSD has to skip what follows as it does
- * behind missing code, up to the next address: so it goes where there is none, and
- * takes nothing from its stack.
+ * OpenCSD goes where no code is, and takes nothing from its stack: it skips what follows
+ * as it does behind missing code, up to the next address.
  */
-static bool go_astray(struct etm_decoder *d, const struct etm_piece *p)
+static bool go_nowhere(struct etm_decoder *d, const struct etm_piece *p)
 {
 	static const struct etm_addresses nowhere = {.address = {NOWHERE}};
 	uint8_t b[ETM_ADDRESS_SIZE];
 	const struct etm_piece address = {.offset = p->offset, .bytes = b, .n = sizeof(b),
 					  .kind = ETM_ADDRESS, .before = p->before};
 
-	etm_no_code(d, 0, p->offset);
 	etm_address_put(&nowhere, ETM4_ADDR_64_IS0, b);
 	follow(d, &address);
 	d->astray = true;
 	return give(d, &address);
 }
 
+/* The branch before it has a target that OpenCSD would not take from where it is. */
+static bool prepare(struct etm_decoder *d, const struct etm_piece *p)
+{
+	if (!etm_pops(d) || (p->kind != ETM_ATOMS && p->kind != ETM_EXCEPTION))
+		return true;
+	if (tells_target(p))
+		return go_nowhere(d, p);
+	if (!pops_unsure(d))
+		return true;
+	etm_no_code(d, 0, p->offset);
+	return go_nowhere(d, p);
+}
+
 bool etm_feed(struct etm_decoder *d, const struct etm_piece *p)
 {
-	enum trace_gap why = guard(d, p->kind);
+	enum trace_gap why = guard(d, p);
 
 	if (why != TRACE_GAP_NONE)
 		return etm_refuse(d, why, p);
-	if ((p->kind == ETM_ATOMS || p->kind == ETM_EXCEPTION) && pops_unsure(d) &&
-	    !go_astray(d, p))
+	if (!prepare(d, p))
 		return false;
 	follow(d, p);
 	d->feeding = p->kind;

@@ -216,20 +216,29 @@ static void back_to_back_exceptions(void **state)
 				     "06 5c 95 00 95 08"	/* IRQ at what it led to */
 				     "f7 07 95 00 f7";
 
+	size_t i;
+
+	/* With a return stack, too: nothing is taken from it for such a target. */
+	for (i = 0; i < 2; i++) {
+		begin();
+		s.source.configr |= TRCCONFIGR_TS | (i ? TRCCONFIGR_RS : 0);
+		put(SYNC ON);
+		put(stream);
+		assert_int_equal(expect("[exc e 4000 to 4020] [on 4020] 4020 4024 "
+					"[exc e 4000 to 4020] 4020 4024 4000 4004"), 5);
+	}
 	begin();
-	s.source.configr |= TRCCONFIGR_TS;
-	put(SYNC ON);
-	put(stream);
-	assert_int_equal(expect("[exc e 4000 to 4020] [on 4020] 4020 4024 "
-				"[exc e 4000 to 4020] 4020 4024 4000 4004"), 5);
-	/* OpenCSD's return stack has nothing for ERET: said, and it goes on. */
+	s.source.configr |= TRCCONFIGR_RS;
+	put(SYNC ON "f7 f6 f7");	/* bl, b.eq not, ret, and an IRQ where it led to */
+	put("06 5c 9a 03 20 00 00 95 08 f7 07 95 03 f7");
+	put("9a 06 20 00 00 f7 f7" ON "f7");	/* ret, to where bl was called from */
+	expect("[on 4000] 4000 4004 4010 4014 4018 [exc e 400c to 4020] 4020 4024 400c "
+	       "4018 4008 400c [off 4000] [on 4000] 4000 4004");
+	/* ERET has a target, told somehow. */
 	begin();
-	s.source.configr |= TRCCONFIGR_TS | TRCCONFIGR_RS;
-	put(SYNC ON);
-	put(stream);
-	put(SYNC ON "f7");
-	expect("[exc e 4000 to 4020] [on 4020] 4020 4024 [error return] [gap no-sync 11] "
-	       "[on 4000] 4000 4004");
+	s.source.configr |= TRCCONFIGR_RS;
+	put(SYNC ON "95 08 f7 f7 90 f7" SYNC ON "f7");
+	expect("[on 4020] 4020 4024 [error return] [gap no-sync 3] [on 4000] 4000 4004");
 }
 
 /* Speculation (TRCIDR8): what is committed by and by, or cancelled. */
