@@ -432,18 +432,35 @@ static double now(void)
 	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-/* What the options ask for at certain times. */
-static void act(struct owner *w, double start, double *parked)
+/* Has any thread been seen to have executed something? */
+static bool runs(const struct owner *w)
+{
+	uint32_t n;
+
+	for (n = 0; n < NBLOCKS; n++)
+		if (vtu_block(w->window, n)->insns)
+			return true;
+	return false;
+}
+
+/* What the options ask for at certain times; the first ones of the program's own time. */
+static void act(struct owner *w, double *start, double *parked)
 {
 	const struct owner_options *o = &w->o;
+	bool ends = o->detach_after_ms || o->kill_after_ms;
+	int every = o->park_every_ms;
 
-	if (o->park_every_ms && now() - *parked > o->park_every_ms * 1e-3) {
+	if (ends && !runs(w)) {
+		*start = now();
+		every = 5;
+	}
+	if (every && now() - *parked > every * 1e-3) {
 		ring_all(w, VTU_ATTN_PARK);
 		*parked = now();
 	}
-	if (o->detach_after_ms && now() - start > o->detach_after_ms * 1e-3)
+	if (o->detach_after_ms && now() - *start > o->detach_after_ms * 1e-3)
 		ring_all(w, VTU_ATTN_DETACH);
-	if (o->kill_after_ms && now() - start > o->kill_after_ms * 1e-3)
+	if (o->kill_after_ms && now() - *start > o->kill_after_ms * 1e-3)
 		kill(w->child, SIGKILL);
 }
 
@@ -471,7 +488,7 @@ int owner_run(struct owner *w, const struct owner_options *o)
 		if (!gone && waitpid(w->child, &w->wait_status, WNOHANG) == w->child)
 			gone = true;
 		if (!gone)
-			act(w, start, &parked);
+			act(w, &start, &parked);
 		syscall(SYS_futex, &w->window->service, FUTEX_WAIT, seen, &piece, NULL,
 			0);
 	}

@@ -70,7 +70,7 @@ struct owner_options {
 	uint32_t region;	/* bytes of a ToPA region, of an ETR's buffer */
 	bool own_stop;		/* stop and start tracing at each PARK */
 	int park_every_ms;	/* ring for PARK at that pace; 0: never */
-	int detach_after_ms, kill_after_ms;	/* the program; 0: never */
+	int detach_after_ms, kill_after_ms;	/* since it has begun; 0: never */
 	int die_after_hooks;	/* owner: stop answering after so many; 0: never */
 };
 
