@@ -17,6 +17,7 @@
 
 #include "code.h"
 #include "window.h"
+#include "../vtu/program.h"
 
 #define MAX_STRINGS	(1u << 20)
 #define MAX_STRING	(128u * 1024)	/* MAX_ARG_STRLEN */
@@ -120,43 +121,24 @@ static bool resolve_path(int dirfd, const char *given, int flags, char out[PATH_
 	return !access(out, X_OK);
 }
 
-/* Would the emulator find this file: below its -L, or where it says? */
-static bool is_there(const char *path)
+static int machine_of(const char *path)
 {
-	char below[PATH_MAX + sizeof(vtu.window->sysroot)];
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	Elf64_Ehdr eh = {0};
 
-	snprintf(below, sizeof(below), "%s%s", vtu.window->sysroot, path);
-	return !access(below, X_OK) || !access(path, X_OK);
+	if (fd < 0 || pread(fd, &eh, sizeof(eh), 0) != sizeof(eh))
+		eh.e_machine = 0;
+	if (fd >= 0)
+		close(fd);
+	return eh.e_machine;
 }
 
-/* Would the program's interpreter be found?  And which machine is it for? */
-static bool check_image(const char *path, int *machine)
+/* A guest's own call then says that there is no interpreter; what is cut crashes. */
+static bool lacks_interpreter(const char *path)
 {
-	Elf64_Ehdr eh;
-	Elf64_Phdr ph;
-	char interp[PATH_MAX];
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	bool ok = true;
-	int i;
+	char why[VTU_PROGRAM_WHY];
 
-	*machine = 0;
-	if (fd < 0)
-		return false;
-	if (pread(fd, &eh, sizeof(eh), 0) == sizeof(eh))
-		*machine = eh.e_machine;
-	for (i = 0; *machine == vtu.guest->elf_machine && i < eh.e_phnum; i++) {
-		if (pread(fd, &ph, sizeof(ph), (off_t)eh.e_phoff + i * eh.e_phentsize) !=
-		    sizeof(ph))
-			break;
-		if (ph.p_type != PT_INTERP || ph.p_filesz >= sizeof(interp))
-			continue;
-		memset(interp, 0, sizeof(interp));
-		ok = pread(fd, interp, ph.p_filesz, (off_t)ph.p_offset) ==
-			     (ssize_t)ph.p_filesz &&
-		     is_there(interp);
-	}
-	close(fd);
-	return ok;
+	return vtu_program_check(path, vtu.window->sysroot, why, sizeof(why)) == -ENOENT;
 }
 
 static void tell_native(struct vcpu *v, const char *path, int machine)
@@ -191,14 +173,13 @@ void process_exec_init(void)
 
 static void replace(struct vcpu *v, struct vtu_launch *l)
 {
-	int machine, err = vtu_launch_resolve(l);
+	int err = vtu_launch_resolve(l);
 
 	if (err == -ENOTSUP || (!err && l->elf != vtu.guest->elf_machine)) {
-		check_image(l->image, &machine);
-		tell_native(v, l->image, machine);
+		tell_native(v, l->image, machine_of(l->image));
 		return;
 	}
-	if (err || vtu_launch_build(l) || !check_image(l->image, &machine) ||
+	if (err || vtu_launch_build(l) || lacks_interpreter(l->image) ||
 	    !window_owner_alive())
 		return;
 	process_quit_others(v);

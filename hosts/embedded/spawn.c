@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "../../vtu/launch.h"
+#include "../../vtu/program.h"
 
 extern char **environ;
 
@@ -138,6 +139,15 @@ static int choose_emulator(struct embedded *e, struct vtu_launch *l, char **qemu
 	return 0;
 }
 
+static int check_program(const struct embedded *e, const struct vtu_launch *l,
+			 char **error)
+{
+	char why[VTU_PROGRAM_WHY];
+	int err = vtu_program_check(l->image, e->window->sysroot, why, sizeof(why));
+
+	return err ? host_fail(error, err, "%s: %s", l->image, why) : 0;
+}
+
 /* The unit that the program's vCPUs will have. */
 static int choose_unit(struct embedded *e, const struct vtu_launch *l, char **error)
 {
@@ -181,6 +191,8 @@ int embedded_spawn(void *host, const char *path, char *const argv[], pid_t *pid,
 		err = choose_unit(e, &l, error);
 		if (!err)
 			err = choose_emulator(e, &l, &qemu, error);
+		if (!err)
+			err = check_program(e, &l, error);
 		if (err)
 			goto out;
 		err = vtu_launch_build(&l);

@@ -15,6 +15,7 @@ from lib import need
 HWT, GUEST, LIBRARY = map(os.path.abspath, sys.argv[1:4])
 READERS = ("info", "script", "report", "calls", "dump")
 EM_386, EM_AARCH64 = 3, 183
+LOADER, NO_LOADER = b"/lib64/ld-linux-x86-64.so.2", b"/lib64/no-linux-x86-64.so.2"
 
 
 def write(path, data, mode=0o755):
@@ -35,6 +36,8 @@ def elf(path, bits, machine):
 
 def check_programs(checks):
     """What cannot be run."""
+    with open("/bin/true", "rb") as file:
+        true = file.read()
     rows = [
         ("no such path", "./nosuch", 127, "./nosuch"),
         ("no such program", "hwt-no-such-program", 127, "hwt-no-such-program"),
@@ -47,6 +50,10 @@ def check_programs(checks):
         ("no interpreter", write("bare", b"#!\n"), 126, "bare"),
         ("i386", elf("i386", 32, EM_386), 126, "80386"),
         ("cut ELF", write("cut", b"\x7fELF\2\1\1"), 126, "cut"),
+        ("a cut program", write("short", true[:20000]), 126, "./short: cut short"),
+        ("a library", LIBRARY, 126, "a library: it has no entry point"),
+        ("no ELF interpreter", write("lost", true.replace(LOADER, NO_LOADER)), 127,
+         f"./lost: its interpreter {NO_LOADER.decode()} is not there"),
     ]
     machines = [
         ("pt", elf("aarch64", 64, EM_AARCH64),
