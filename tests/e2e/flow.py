@@ -5,8 +5,8 @@
 usage: flow.py HWT FLOW_CHECK GUESTS CASE [CONFIGURATION]
 
 Each case records a program and compares, thread by thread and address by
-address, with the unit's independent log and with libipt; with perf where all
-code is in files.
+address, with the unit's independent log and with libipt's decoders, the one of
+instructions and the one of blocks; with perf where all code is in files.
 """
 import sys
 
@@ -30,7 +30,7 @@ CONFIGURATIONS = {
 def check(hwt, flow_check, case, configuration):
     argv, options, status, perf = case
     lib.need("qemu-x86_64", argv[0])
-    checks = ["--ipt"]
+    checks = ["--ipt", "--ipt-blocks"]
     # Once a check is enough of what takes long: not by perf, too.
     if perf == "long" and configuration == "default":
         perf = False
