@@ -66,6 +66,14 @@ class Case(unittest.TestCase):
         for word in words:
             self.assertIn(word, done.stderr)
 
+    def until_recorded(self, process, least=1 << 16):
+        """So many bytes are in the file, or the recorder has ended."""
+        data = self.dir / "hwt.data"
+        while process.poll() is None:
+            if data.exists() and data.stat().st_size >= least:
+                return
+            time.sleep(0.01)
+
 
 class Target(Case):
     """The program is as it would be without hwt."""
@@ -270,7 +278,7 @@ class Failures(Case):
         script = "SECONDS=0; while [ $SECONDS -lt 4 ]; do :; done; echo end"
         with subprocess.Popen([HWT, "record", "-q", "bash", "-c", script], text=True,
                               cwd=self.dir, stdout=subprocess.PIPE) as process:
-            time.sleep(1.0)
+            self.until_recorded(process)
             process.kill()
             self.assertEqual(process.stdout.read(), "end\n")
         data = hwt("info", "--json", cwd=self.dir)
@@ -673,10 +681,13 @@ class Full(Case):
             when = 0.05 + moment * 0.05
             with subprocess.Popen([HWT, "record", "-q", "bash", "-c", self.LOOP],
                                   cwd=self.dir) as process:
+                if moment > 9:
+                    self.until_recorded(process)
                 time.sleep(when)
                 process.kill()
             if (self.dir / "hwt.data").exists():
                 seen = max(seen, self.readable())
+                (self.dir / "hwt.data").unlink()
         self.assertGreater(seen, 1000000)
 
     def test_target_killed_at_20_moments(self):
