@@ -130,7 +130,8 @@
 #define TRCIDR3_EXLEVEL_NS_SHIFT 20
 #define TRCIDR3_TRCERR		(1u << 24)
 #define TRCIDR3_SYNCPR		(1u << 25)	/* TRCSYNCPR is read only */
-#define TRCIDR3_STALLCTL	(1u << 26)
+#define TRCIDR3_STALLCTL	(1u << 26)	/* there is a TRCSTALLCTLR */
+#define TRCIDR3_SYSSTALL	(1u << 27)	/* and the PE can be stalled */
 #define TRCIDR3_NOOVERFLOW	(1u << 31)
 #define TRCIDR4_NUMACPAIRS_MASK	0xfu
 #define TRCIDR4_NUMCIDC_SHIFT	24

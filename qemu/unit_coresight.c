@@ -128,12 +128,23 @@ static bool stall(void *ctx)
 	struct vcpu *v = ctx;
 	bool answered;
 
-	if (vtu.system || v->mode != VCPU_LIVE || v->quitting)
+	if (v->mode != VCPU_LIVE || v->quitting)
 		return false;
 	cs(v)->waiting = true;
 	answered = window_hook(v, VTU_HOOK_IRQ, 0, 0, 0);
 	cs(v)->waiting = false;
 	return answered;
+}
+
+/* A machine's CPUs cannot be stalled: its guest runs on them. */
+static struct etm_unit_host host_of(struct vcpu *v)
+{
+	return (struct etm_unit_host){
+		.ctx = v,
+		.output = output,
+		.stall = vtu.system ? NULL : stall,
+		.clock = vtu.flags & VTU_F_CLOCK_HOST ? unit_host_clock : NULL,
+	};
 }
 
 /* ---- struct unit_ops ---- */
@@ -142,7 +153,7 @@ static void describe(struct vtu_header *h)
 {
 	static struct cs_regs regs;
 	static struct etm_unit scratch;
-	struct etm_unit_host host = {NULL, output, NULL, NULL};
+	struct etm_unit_host host = host_of(NULL);
 	uint32_t i;
 
 	etm_unit_init(&scratch, &regs, &host);
@@ -153,13 +164,11 @@ static void describe(struct vtu_header *h)
 
 static void power_on(struct vcpu *v)
 {
-	struct etm_unit_host host = {v, output, stall, NULL};
+	struct etm_unit_host host = host_of(v);
 	struct coresight *c = calloc(1, sizeof(*c));
 
 	if (!c)
 		plugin_refuse("no memory for a trace unit");
-	if (vtu.flags & VTU_F_CLOCK_HOST)
-		host.clock = unit_host_clock;
 	v->unit = c;
 	c->own = c->to = make_fabric(v->block);
 	c->port = v->index % CSTF_PORTS;

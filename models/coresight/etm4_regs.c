@@ -193,6 +193,8 @@ void etm_unit_init(struct etm_unit *u, struct cs_regs *regs,
 	u->empty = true;
 	for (i = 0; i < ETM4_NUM_IDR; i++)
 		*cs_reg(regs, TRCIDR(i)) = idr[i];
+	if (host->stall)
+		*cs_reg(regs, TRCIDR(3)) |= TRCIDR3_SYSSTALL;
 	*cs_reg(regs, TRCSTATR) = TRCSTATR_IDLE | TRCSTATR_PMSTABLE;
 	*cs_reg(regs, TRCOSLSR) = 0xa;
 	*cs_reg(regs, TRCPDSR) = TRCPDSR_POWER;

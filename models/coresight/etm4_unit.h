@@ -28,7 +28,7 @@ struct etm_unit_host {
 	 * there room?
 	 */
 	bool (*output)(void *ctx, uint8_t id, const uint8_t *bytes, size_t n);
-	/* Waits for room; false: there is none.  NULL: never. */
+	/* Waits for room; false: there is none.  NULL: never (TRCIDR3.SYSSTALL is 0). */
 	bool (*stall)(void *ctx);
 	/* Timestamps, in ticks; NULL: the unit's own clock. */
 	uint64_t (*clock)(void *ctx);

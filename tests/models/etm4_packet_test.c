@@ -456,6 +456,94 @@ static void registers(void **state)
 	assert_int_not_equal(etm_unit_write(f.u, TRCPRGCTLR, 1), 0);
 }
 
+static bool takes(uint32_t offset, uint64_t value)
+{
+	uint64_t was = etm_unit_read(f.u, offset);
+
+	if (etm_unit_write(f.u, offset, value))
+		return false;
+	reg(offset, was);
+	return true;
+}
+
+/* What the ID registers say, and nothing else, can be asked for (7.3.28 and on). */
+static void identification(void **state)
+{
+	static const struct {
+		uint32_t n, field, offset;
+		uint32_t value;
+	} rows[] = {
+		{0, 3u << 3, TRCCONFIGR, TRCCONFIGR_DA},		/* TRCDATA */
+		{0, 3u << 1, TRCCONFIGR, TRCCONFIGR_INSTP0_MASK},	/* INSTP0 */
+		{0, TRCIDR0_TRCBB, TRCCONFIGR, TRCCONFIGR_BB},
+		{0, TRCIDR0_TRCBB, TRCBBCTLR, 1},
+		{0, 1u << 6, TRCCONFIGR, TRCCONFIGR_COND_MASK},		/* TRCCOND */
+		{0, TRCIDR0_TRCCCI, TRCCONFIGR, TRCCONFIGR_CCI},
+		{0, TRCIDR0_TRCCCI, TRCCCCTLR, 100},
+		{0, TRCIDR0_RETSTACK, TRCCONFIGR, TRCCONFIGR_RS},
+		{0, TRCIDR0_QSUPP_MASK, TRCCONFIGR, 1u << 13},
+		{0, TRCIDR0_TSSIZE_MASK, TRCCONFIGR, TRCCONFIGR_TS},
+		{2, TRCIDR2_CIDSIZE_MASK, TRCCONFIGR, TRCCONFIGR_CID},
+		{2, TRCIDR2_VMIDSIZE_MASK, TRCCONFIGR, TRCCONFIGR_VMID},
+		{3, TRCIDR3_TRCERR, TRCVICTLR, TRCVICTLR_EVENT_TRUE | TRCVICTLR_TRCERR},
+		{3, TRCIDR3_STALLCTL, TRCSTALLCTLR, TRCSTALLCTLR_ISTALL},
+		{3, TRCIDR3_NOOVERFLOW, TRCSTALLCTLR, TRCSTALLCTLR_NOOVERFLOW},
+		{4, 0xfu << 12, TRCVIPCSSCTLR, 1},			/* NUMPC */
+		{4, 0xfu << 16, TRCRSCTLR(2), 1},			/* NUMRSPAIR */
+		{4, 0xfu << 16, TRCVICTLR, 2},
+		{4, 0xfu << TRCIDR4_NUMCIDC_SHIFT, TRCCIDCVR(0), 1},
+		{4, 0xfu << 28, TRCVMIDCVR(0), 1},			/* NUMVMIDC */
+		{5, TRCIDR5_TRACEIDSIZE_MASK, TRCTRACEIDR, CS_ID_LAST},
+		{5, 1u << 22, TRCEVENTCTL1R, 1u << 11},			/* ATBTRIG */
+		{5, 1u << 23, TRCEVENTCTL1R, 1u << 12},			/* LPOVERRIDE */
+		{5, 7u << 28, TRCCNTRLDVR(0), 1},			/* NUMCNTR */
+	};
+	static const uint16_t none[] = {TRCIDR8,  TRCIDR9,  TRCIDR10,	TRCIDR11,
+					TRCIDR12, TRCIDR13, TRCIDR(6), TRCIDR(7)};
+	uint32_t pairs, levels, i, least;
+
+	power_on(0, false);
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (!(etm_unit_read(f.u, TRCIDR(rows[i].n)) & rows[i].field) !=
+		    !takes(rows[i].offset, rows[i].value))
+			fail_msg("row %u: TRCIDR%u", i, rows[i].n);
+	for (i = 0; i < sizeof(none) / sizeof(none[0]); i++)
+		assert_int_equal(etm_unit_read(f.u, none[i]), 0);
+	pairs = etm_unit_read(f.u, TRCIDR(4)) & TRCIDR4_NUMACPAIRS_MASK;
+	for (i = 0; i < ETM4_MAX_PAIRS; i++) {
+		assert_int_equal(takes(TRCACVR(2 * i), BASE), i < pairs);
+		assert_int_equal(takes(TRCACVR(2 * i + 1), BASE), i < pairs);
+		assert_int_equal(takes(TRCVIIECTLR, TRCVIIECTLR_EXCLUDE(i)), i < pairs);
+		assert_int_equal(takes(TRCVISSCTLR, TRCVISSCTLR_START(2 * i + 1)), i < pairs);
+	}
+	/* A bit a level, where the registers have it, too. */
+	levels = etm_unit_read(f.u, TRCIDR(3)) & TRCVICTLR_EXLEVEL_MASK;
+	for (i = 0; i < 8; i++) {
+		bool is = levels >> (16 + i) & 1;
+
+		assert_int_equal(takes(TRCVICTLR, TRCVICTLR_EVENT_TRUE | 1u << (16 + i)), is);
+		assert_int_equal(takes(TRCACATR(0), 1u << (8 + i)), is);
+	}
+	least = etm_unit_read(f.u, TRCIDR(3)) & TRCIDR3_CCITMIN_MASK;
+	assert_true(takes(TRCCCCTLR, least) && !takes(TRCCCCTLR, least - 1));
+	/* Its version is told twice. */
+	assert_int_equal(etm_unit_read(f.u, TRCIDR(1)) >> TRCIDR1_MINOR_SHIFT & 0xf,
+			 etm_unit_read(f.u, CS_DEVARCH) >> TRCDEVARCH_REVISION_SHIFT & 0xf);
+}
+
+/* Whether the PE can be stalled is up to what is behind the bus. */
+static void who_stalls(void **state)
+{
+	const struct etm_unit_host patient = {.output = output, .stall = stall},
+				   deaf = {.output = output};
+
+	power_on(0, false);
+	etm_unit_init(f.u, &f.regs, &patient);
+	assert_true(etm_unit_read(f.u, TRCIDR(3)) & TRCIDR3_SYSSTALL);
+	etm_unit_init(f.u, &f.regs, &deaf);
+	assert_false(etm_unit_read(f.u, TRCIDR(3)) & TRCIDR3_SYSSTALL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -472,6 +560,8 @@ int main(void)
 		cmocka_unit_test(stalling),
 		cmocka_unit_test(time_while_stalling),
 		cmocka_unit_test(registers),
+		cmocka_unit_test(identification),
+		cmocka_unit_test(who_stalls),
 	};
 
 	return cmocka_run_group_tests_name("etm4_packets", tests, NULL, NULL);
