@@ -118,7 +118,8 @@ static void start_etm(const struct cs_unit *u, const struct cs_config *c, uint32
 	wr(u, etm + TRCSYNCPR, c->syncpr);
 	wr(u, etm + TRCCCCTLR, c->ccctlr);
 	wr(u, etm + TRCTRACEIDR, id);
-	wr(u, etm + TRCSTALLCTLR, TRCSTALLCTLR_ISTALL);
+	if (u->bus->ops->cap(u->bus, 3) & TRCIDR3_STALLCTL)
+		wr(u, etm + TRCSTALLCTLR, TRCSTALLCTLR_ISTALL);
 	for (i = 0; i < c->nranges; i++) {
 		set_range(u, i, c->range + 2 * i);
 		include |= TRCVIIECTLR_INCLUDE(i);

@@ -113,9 +113,21 @@ static void forget(struct cs_rules *r, int component)
 
 /* Registers that are UNKNOWN after reset, or as somebody else had set them. */
 static const uint16_t etm_needs[] = {
-	TRCCONFIGR, TRCEVENTCTL0R, TRCEVENTCTL1R, TRCSTALLCTLR, TRCTSCTLR, TRCSYNCPR,
-	TRCBBCTLR, TRCTRACEIDR, TRCVICTLR, TRCVIIECTLR, TRCVISSCTLR,
+	TRCCONFIGR, TRCEVENTCTL0R, TRCEVENTCTL1R, TRCTSCTLR, TRCSYNCPR, TRCBBCTLR,
+	TRCTRACEIDR, TRCVICTLR, TRCVIIECTLR, TRCVISSCTLR,
 };
+
+/* What the unit says that it can put into its trace (TRCIDR0, TRCIDR2). */
+static uint64_t available(struct cs_rules *r)
+{
+	const uint32_t *idr = r->idr;
+
+	return TRCCONFIGR_RES1 | (idr[0] & TRCIDR0_TRCBB ? TRCCONFIGR_BB : 0) |
+	       (idr[0] & TRCIDR0_TRCCCI ? TRCCONFIGR_CCI : 0) |
+	       (idr[0] & TRCIDR0_RETSTACK ? TRCCONFIGR_RS : 0) |
+	       (idr[0] & TRCIDR0_TSSIZE_MASK ? TRCCONFIGR_TS : 0) |
+	       (idr[2] & TRCIDR2_CIDSIZE_MASK ? TRCCONFIGR_CID : 0);
+}
 
 static void check_pairs(struct cs_rules *r)
 {
@@ -158,6 +170,12 @@ static void check_enable(struct cs_rules *r)
 	demand(r, !id_is_taken(r->to, r, id), ETM(TRCTRACEIDR),
 	       "IHI 0029 D4.2: another source of the sink has that trace ID");
 	demand(r, configr & TRCCONFIGR_RES1, ETM(TRCCONFIGR), "TRCCONFIGR: bit 0 is RES1");
+	demand(r, !(configr & ~available(r)), ETM(TRCCONFIGR),
+	       "TRCCONFIGR: a feature that the unit lacks");
+	demand(r, !sync || !(r->idr[3] & TRCIDR3_SYNCPR), ETM(TRCSYNCPR),
+	       "TRCSYNCPR: the unit's period is fixed (TRCIDR3.SYNCPR)");
+	demand(r, r->written[ETM(TRCSTALLCTLR) / 4] || !(r->idr[3] & TRCIDR3_STALLCTL),
+	       ETM(TRCSTALLCTLR), "TRCSTALLCTLR: left as somebody else had set it");
 	demand(r, !(configr & TRCCONFIGR_CCI) ||
 	       (r->written[ETM(TRCCCCTLR) / 4] &&
 		value_of(r, ETM(TRCCCCTLR)) >= (r->idr[3] & TRCIDR3_CCITMIN_MASK)),
@@ -192,6 +210,8 @@ static void write_etm(struct cs_rules *r, uint32_t reg, uint64_t value)
 		return;
 	demand(r, !tracing(r) && r->idle, reg,
 	       "TRCPRGCTLR: written while the unit is enabled, or not idle yet");
+	demand(r, reg != ETM(TRCSTALLCTLR) || r->idr[3] & TRCIDR3_STALLCTL, reg,
+	       "TRCSTALLCTLR: the unit has none (TRCIDR3.STALLCTL)");
 }
 
 /* ---- the sink (DDI 0461) ---- */

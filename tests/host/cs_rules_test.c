@@ -32,22 +32,38 @@ static struct {
 	bool opened[WORLD_UNITS];	/* capture began in this op */
 	bool taken[WORLD_UNITS];	/* its ETR, by a sink that is on */
 	const char *window;		/* what is wrong with the memory that a sink got */
+	const uint32_t *idr;
 } w;
 
-/* All that ETMv4 has and this driver may ask for; two pairs of comparators. */
-static const uint32_t idr[] = {
-	[0] = TRCIDR0_RES1 | TRCIDR0_TRCBB | TRCIDR0_TRCCCI | TRCIDR0_RETSTACK | TRCIDR0_TSSIZE_64,
-	[2] = TRCIDR2_IASIZE_64 | 4u << TRCIDR2_CIDSIZE_SHIFT,
-	[3] = 8 | 0xbu << TRCIDR3_EXLEVEL_S_SHIFT | 7u << TRCIDR3_EXLEVEL_NS_SHIFT |
-	      TRCIDR3_STALLCTL,
-	[4] = 2,
-	[5] = TRCIDR5_TRACEIDSIZE_7,
+#define NIDR	6
+#define LEVELS	(0xbu << TRCIDR3_EXLEVEL_S_SHIFT | 7u << TRCIDR3_EXLEVEL_NS_SHIFT)
+
+enum { RICH, POOR };
+
+/*
+ * All that ETMv4 has and this driver may ask for, with two pairs of comparators; and as
+ * little as it may have.
+ */
+static const uint32_t idrs[][NIDR] = {
+	[RICH] = {
+		[0] = TRCIDR0_RES1 | TRCIDR0_TRCBB | TRCIDR0_TRCCCI | TRCIDR0_RETSTACK |
+		      TRCIDR0_TSSIZE_64,
+		[2] = TRCIDR2_IASIZE_64 | 4u << TRCIDR2_CIDSIZE_SHIFT,
+		[3] = 8 | LEVELS | TRCIDR3_STALLCTL,
+		[4] = 2,
+		[5] = TRCIDR5_TRACEIDSIZE_7,
+	},
+	[POOR] = {
+		[0] = TRCIDR0_RES1,
+		[2] = TRCIDR2_IASIZE_64,
+		[3] = LEVELS | TRCIDR3_SYNCPR,
+		[5] = TRCIDR5_TRACEIDSIZE_7,
+	},
 };
-#define NIDR	(sizeof(idr) / sizeof(idr[0]))
 
 /* ---- the rules themselves ---- */
 
-enum access_kind { END_OF_ROW, WRITE, LOOK, TRACE, SETTLE, OP_END, AT_UNIT };
+enum access_kind { END_OF_ROW, WRITE, LOOK, TRACE, SETTLE, OP_END, AT_UNIT, UNIT_IS };
 #define NSTEPS	80
 
 struct step {
@@ -68,13 +84,16 @@ struct step {
 	{WRITE, ETR + TMC_RWPHI, 0}, {WRITE, ETR + TMC_FFCR, TMC_FFCR_ENFT}
 #define CAPTURE {WRITE, ETR + TMC_CTL, TMC_CTL_CAPTURE}
 #define LINK {WRITE, FUNNEL + CSTF_CTRL, 1}
-#define SOURCE \
+/* As much as a unit with little needs. */
+#define BARE \
 	{WRITE, ETM + TRCOSLAR, 0}, {WRITE, ETM + TRCPRGCTLR, 0}, {LOOK, ETM + TRCSTATR, 0}, \
 	{WRITE, ETM + TRCCONFIGR, TRCCONFIGR_RES1}, {WRITE, ETM + TRCEVENTCTL0R, 0}, \
-	{WRITE, ETM + TRCEVENTCTL1R, 0}, {WRITE, ETM + TRCSTALLCTLR, 0}, \
-	{WRITE, ETM + TRCTSCTLR, 0}, {WRITE, ETM + TRCSYNCPR, 0}, {WRITE, ETM + TRCBBCTLR, 0}, \
+	{WRITE, ETM + TRCEVENTCTL1R, 0}, {WRITE, ETM + TRCTSCTLR, 0}, \
+	{WRITE, ETM + TRCSYNCPR, 0}, {WRITE, ETM + TRCBBCTLR, 0}, \
 	{WRITE, ETM + TRCTRACEIDR, 1}, {WRITE, ETM + TRCVICTLR, 1}, \
 	{WRITE, ETM + TRCVIIECTLR, 0}, {WRITE, ETM + TRCVISSCTLR, 0}
+#define SOURCE BARE, {WRITE, ETM + TRCSTALLCTLR, 0}
+#define LITTLE {UNIT_IS, 0, POOR}
 #define ENABLE {WRITE, ETM + TRCPRGCTLR, TRCPRGCTLR_EN}, {SETTLE, 0, 0}, {LOOK, ETM + TRCSTATR, 0}
 #define START UNLOCK, SINK, CAPTURE, LINK, SOURCE, ENABLE
 #define OFF {WRITE, ETM + TRCPRGCTLR, 0}, {SETTLE, 0, 0}
@@ -161,6 +180,15 @@ static const struct {
 	 {START, SECOND(2), OFF, IDLE, FLUSH_ON, UNLINK}},
 	{"a route under a source", "a route", {START, SECOND(2), {WRITE, CS_RULES_ROUTE, 1}}},
 	{"a route to nowhere", "a route", {{WRITE, CS_RULES_ROUTE, 2}}},
+	{"stalls as somebody else had it", "TRCSTALLCTLR: left",
+	 {UNLOCK, SINK, CAPTURE, LINK, BARE, ENABLE}},
+	{"a unit with little", NULL, {LITTLE, UNLOCK, SINK, CAPTURE, LINK, BARE, ENABLE}},
+	{"stalls that it lacks", "TRCSTALLCTLR: the unit", {LITTLE, START}},
+	{"cycles that it lacks", "TRCCONFIGR: a feature",
+	 {LITTLE, UNLOCK, SINK, CAPTURE, LINK, BARE,
+	  {WRITE, ETM + TRCCONFIGR, 1 | TRCCONFIGR_CCI}, {WRITE, ETM + TRCCCCTLR, 4}, ENABLE}},
+	{"a period that is fixed", "TRCSYNCPR: the unit",
+	 {LITTLE, UNLOCK, SINK, CAPTURE, LINK, BARE, {WRITE, ETM + TRCSYNCPR, 12}, ENABLE}},
 };
 
 static void take_step(struct cs_rules **at, const struct step *s)
@@ -169,6 +197,7 @@ static void take_step(struct cs_rules **at, const struct step *s)
 
 	switch (s->kind) {
 	case AT_UNIT:	*at = &r->units[s->value]; break;
+	case UNIT_IS:	r->idr = idrs[s->value]; break;
 	case WRITE:	cs_rules_write(r, s->reg, s->value); break;
 	case LOOK:	cs_rules_read(r, s->reg); break;
 	case TRACE:	cs_rules_trace(r, s->value); break;
@@ -186,8 +215,8 @@ static void rules_see_what_is_wrong(void **state)
 	size_t i, j;
 
 	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		cs_rules_init(&r[0], idr, 0);
-		cs_rules_init(&r[1], idr, 0);
+		cs_rules_init(&r[0], idrs[RICH], 0);
+		cs_rules_init(&r[1], idrs[RICH], 0);
 		cs_rules_join(r, 2);
 		at = r;
 		for (j = 0; j < NSTEPS && rows[i].steps[j].kind != END_OF_ROW; j++)
@@ -226,7 +255,7 @@ static int bus_poll(struct hwt_bus *bus, int unit, uint32_t reg, uint64_t mask,
 
 static uint32_t bus_cap(struct hwt_bus *bus, uint32_t i)
 {
-	return i < NIDR ? idr[i] : 0;
+	return i < NIDR ? w.idr[i] : 0;
 }
 
 /* There are as many ETRs as units, so one is left. */
@@ -329,16 +358,17 @@ static void check(uint64_t seed, int step)
 				 w.unit[i].broken);
 }
 
-static void begin(int delay, bool share)
+static void begin(int delay, bool share, int idr)
 {
 	static const struct cs_path own = {.etm = ETM, .funnel = FUNNEL, .etr = ETR};
 	static const struct cs_path shared = {ETM, FUNNEL, ETR, CS_RULES_ROUTE};
 	int i;
 
 	memset(&w, 0, sizeof(w));
+	w.idr = idrs[idr];
 	assert_int_equal(driver_world_setup(), 0);
 	for (i = 0; i < WORLD_UNITS; i++)
-		cs_rules_init(&w.unit[i], idr, delay);
+		cs_rules_init(&w.unit[i], w.idr, delay);
 	cs_rules_join(w.unit, WORLD_UNITS);
 	w.bus = (struct hwt_bus){.ops = &bus_ops, .name = "recording", .time_hz = 1};
 	cs_backend_init(&w.cb, &w.bus, share ? &shared : &own);
@@ -358,7 +388,7 @@ static void the_driver_keeps_the_rules(void **state)
 		driver_walk_seed(seed);
 		/* No two, pairs, threes, all. */
 		walk.share = (int[]){0, 2, 3, 6}[seed % 4];
-		begin((int)driver_walk_draw(4), walk.share);
+		begin((int)driver_walk_draw(4), walk.share, seed % 5 ? RICH : POOR);
 		driver_walk(&walk, seed, STEPS);
 		for (i = 0; i < WORLD_UNITS; i++)
 			assert_false(w.taken[i]);
@@ -371,7 +401,7 @@ static void cannot_start(int delay, uint64_t unread)
 {
 	struct hwt_buffer *b;
 
-	begin(delay, true);
+	begin(delay, true, RICH);
 	b = driver_world_buffer(&w.cb.be, 4 * PAGE);
 	b->ring = !unread;
 	b->head = unread;
