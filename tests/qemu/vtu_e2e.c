@@ -251,134 +251,142 @@ static int unlink_one(const char *path, const struct stat *st, int type, struct 
 	return remove(path);
 }
 
-static void parse(int argc, char **argv, struct owner_options *o, struct expect *x)
+/* What a letter does: its argument (or, of those without one, `value`) goes there. */
+static struct owner_options options = {
+	.flags = VTU_F_LOG, .kind = VTU_UNIT_PT, .region = 1 << 20,
+};
+static struct expect expected;
+
+static const struct letter {
+	char c;
+	enum { SET_INT, SET_U32, SET_U64, SET_BOOL, ADD_FLAG, ADD_CTL, KIND, EXIT } how;
+	bool argument;
+	void *where;
+	uint64_t value;
+} letters[] = {
+	{'f', ADD_FLAG, false, NULL, VTU_F_FOLLOW},
+	{'H', ADD_FLAG, false, NULL, VTU_F_CLOCK_HOST},
+	{'F', ADD_CTL, false, NULL, RTIT_CTL_TSCEN | RTIT_CTL_MTCEN | RTIT_CTL_CYCEN},
+	{'R', ADD_CTL, false, NULL, RTIT_CTL_DISRETC},
+	{'c', ADD_CTL, true, NULL, 0},
+	{'U', KIND, false, NULL, VTU_UNIT_FEED},
+	{'E', KIND, false, NULL, VTU_UNIT_CORESIGHT},
+	{'e', KIND, false, &options.shared, VTU_UNIT_CORESIGHT},
+	{'o', SET_BOOL, false, &options.own_stop, 0},
+	{'r', SET_U32, true, &options.region, 0},
+	{'p', SET_INT, true, &options.park_every_ms, 0},
+	{'D', SET_INT, true, &options.detach_after_ms, 0},
+	{'K', SET_INT, true, &options.kill_after_ms, 0},
+	{'k', SET_INT, true, &options.die_after_hooks, 0},
+	{'m', SET_U32, true, &expected.parks, 0},
+	{'T', SET_INT, true, &expected.threads, 0},
+	{'P', SET_INT, true, &expected.processes, 0},
+	{'s', EXIT, true, &expected.status, 0},
+	{'S', SET_INT, true, &expected.status, 0},
+	{'i', SET_U64, true, &expected.insns, 0},
+	{'t', SET_U64, true, &expected.taken, 0},
+	{'z', SET_U64, true, &expected.not_taken, 0},
+	{'l', SET_BOOL, false, &expected.prefix, 0},
+	{'n', SET_BOOL, false, &expected.record_only, 0},
+	{'Q', SET_BOOL, false, &expected.single_step, 0},
+};
+#define NLETTERS (sizeof(letters) / sizeof(letters[0]))
+
+static void apply(const struct letter *l, const char *argument)
 {
+	uint64_t value = l->argument ? strtoull(argument, NULL, 0) : l->value;
+
+	switch (l->how) {
+	case SET_INT:
+		*(int *)l->where = (int)value;
+		break;
+	case SET_U32:
+		*(uint32_t *)l->where = (uint32_t)value;
+		break;
+	case SET_U64:
+		*(uint64_t *)l->where = value;
+		break;
+	case SET_BOOL:
+		*(bool *)l->where = true;
+		break;
+	case ADD_FLAG:
+		options.flags |= (uint32_t)value;
+		break;
+	case ADD_CTL:
+		options.ctl |= value;
+		break;
+	case KIND:
+		options.kind = (uint32_t)value;
+		if (l->where)
+			*(bool *)l->where = true;
+		break;
+	case EXIT:
+		*(int *)l->where = (int)value << 8;
+		break;
+	}
+}
+
+static void parse(int argc, char **argv)
+{
+	char list[2 * NLETTERS + 2] = "+", *end = list + 1;
+	size_t i;
 	int c;
 
-	while ((c = getopt(argc, argv, "+fFRUEep:m:T:P:s:S:r:c:k:oli:nt:z:HQD:K:")) != -1) {
-		switch (c) {
-		case 'f':
-			o->flags |= VTU_F_FOLLOW;
-			break;
-		case 'F':
-			o->ctl |= RTIT_CTL_TSCEN | RTIT_CTL_MTCEN | RTIT_CTL_CYCEN;
-			break;
-		case 'c':
-			o->ctl |= strtoull(optarg, NULL, 0);
-			break;
-		case 'U':
-			o->kind = VTU_UNIT_FEED;
-			break;
-		case 'E':
-			o->kind = VTU_UNIT_CORESIGHT;
-			break;
-		case 'e':
-			o->kind = VTU_UNIT_CORESIGHT;
-			o->shared = true;
-			break;
-		case 'R':
-			o->ctl |= RTIT_CTL_DISRETC;
-			break;
-		case 'p':
-			o->park_every_ms = atoi(optarg);
-			break;
-		case 'm':
-			x->parks = (uint32_t)atoi(optarg);
-			break;
-		case 'o':
-			o->own_stop = true;
-			break;
-		case 'T':
-			x->threads = atoi(optarg);
-			break;
-		case 'P':
-			x->processes = atoi(optarg);
-			break;
-		case 's':
-			x->status = atoi(optarg) << 8;
-			break;
-		case 'S':
-			x->status = atoi(optarg);
-			break;
-		case 'r':
-			o->region = (uint32_t)atoi(optarg);
-			break;
-		case 'k':
-			o->die_after_hooks = atoi(optarg);
-			break;
-		case 'l':
-			x->prefix = true;
-			break;
-		case 'n':
-			x->record_only = true;
-			break;
-		case 't':
-			x->taken = strtoull(optarg, NULL, 0);
-			break;
-		case 'z':
-			x->not_taken = strtoull(optarg, NULL, 0);
-			break;
-		case 'Q':
-			x->single_step = true;
-			break;
-		case 'D':
-			o->detach_after_ms = atoi(optarg);
-			break;
-		case 'K':
-			o->kill_after_ms = atoi(optarg);
-			break;
-		case 'H':
-			o->flags |= VTU_F_CLOCK_HOST;
-			break;
-		case 'i':
-			x->insns = strtoull(optarg, NULL, 0);
-			break;
-		default:
+	for (i = 0; i < NLETTERS; i++) {
+		*end++ = letters[i].c;
+		if (letters[i].argument)
+			*end++ = ':';
+	}
+	while ((c = getopt(argc, argv, list)) != -1) {
+		for (i = 0; i < NLETTERS && letters[i].c != c; i++)
+			;
+		if (i == NLETTERS)
 			exit(2);
-		}
+		apply(&letters[i], optarg);
 	}
 }
 
 int main(int argc, char **argv)
 {
 	char dir[] = "/tmp/vtu_e2e.XXXXXX";
-	struct owner_options o = {.flags = VTU_F_LOG, .kind = VTU_UNIT_PT, .region = 1 << 20, .envp = environ};
-	struct expect x = {0};
+	struct owner_options *o = &options;
+	struct expect *x = &expected;
 	struct owner w;
 	int err;
 
-	parse(argc, argv, &o, &x);
-	if (x.record_only)
-		o.flags &= ~VTU_F_LOG;
+	o->envp = environ;
+	parse(argc, argv);
+	if (x->record_only)
+		o->flags &= ~VTU_F_LOG;
 	if (argc - optind < 3)
 		return 2;
-	o.qemu = argv[optind];
-	o.plugin = argv[optind + 1];
-	o.argv = argv + optind + 2;
-	if (access(o.qemu, X_OK)) {
-		printf("SKIP: no %s\n", o.qemu);
+	o->qemu = argv[optind];
+	o->plugin = argv[optind + 1];
+	o->argv = argv + optind + 2;
+	if (access(o->qemu, X_OK)) {
+		printf("SKIP: no %s\n", o->qemu);
 		return 77;
 	}
-	if (!strcmp(o.argv[0], "none")) {
+	if (!strcmp(o->argv[0], "none")) {
 		printf("SKIP: no compiler for the program\n");
 		return 77;
 	}
 	if (!mkdtemp(dir))
 		return 1;
-	o.log_dir = dir;
-	err = owner_run(&w, &o);
+	o->log_dir = dir;
+	err = owner_run(&w, o);
 	if (err)
-		fail("cannot run %s: %s", o.argv[0], strerror(-err));
-	else if (!x.record_only)
-		check(&w, &x);
-	else if (w.wait_status != x.status)
-		fail("ended with status %#x, not %#x", w.wait_status, x.status);
-	if (!err && w.parks < x.parks)
-		fail("parked %u times, not %u", w.parks, x.parks);
+		fail("cannot run %s: %s", o->argv[0], strerror(-err));
+	else if (!x->record_only)
+		check(&w, x);
+	else if (w.wait_status != x->status)
+		fail("ended with status %#x, not %#x", w.wait_status, x->status);
+	if (!err && w.parks < x->parks)
+		fail("parked %u times, not %u", w.parks, x->parks);
 	/* A sanitizer's shadow lies where QEMU would load: no two runs are alike. */
-	if (!err && x.single_step && getenv("HWT_EMULATOR_PRELOAD"))
+	if (!err && x->single_step && getenv("HWT_EMULATOR_PRELOAD"))
 		fprintf(stderr, "not compared with QEMU's own log: under a sanitizer\n");
-	else if (!err && x.single_step)
+	else if (!err && x->single_step)
 		compare_with_emulator(&w);
 	if (!getenv("VTU_E2E_KEEP"))
 		nftw(dir, unlink_one, 8, FTW_DEPTH | FTW_PHYS);

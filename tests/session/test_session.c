@@ -608,14 +608,17 @@ static size_t read_all(const char *path, uint8_t *bytes, size_t max)
 	return n;
 }
 
+enum { PIECE = 8 << 20, DRAFTS = 3, PART = PIECE / (DRAFTS + 1), HEAD = 1 << 10 };
+
 /*
- * A recorder that was killed behind a piece of trace and before its drafts were dropped:
- * the file as it was at the end, with the drafts as they were before.
+ * What a recorder leaves that is killed behind a piece of trace and before its drafts were
+ * dropped: the file as it is at the end, with the drafts as they were before; but inside,
+ * two of them are records to be skipped already.
  */
-static void killed_among_drafts(void **state)
+static void kill_among_drafts(const char *path, const uint8_t *trace)
 {
-	enum { PIECE = 8 << 20, DRAFTS = 3, HEAD = 1 << 10, MAX = 20 << 20 };
 	static const struct perfdata_params p = {.backend = "coresight", .shared = true};
+	static uint8_t drafts[PIECE];
 	struct {
 		struct hwt_rec rec;
 		struct hwt_rec_source source;
@@ -624,45 +627,44 @@ static void killed_among_drafts(void **state)
 			.cpu = -1},
 		.source = {70, 0x10},
 	};
-	static uint8_t trace[PIECE], before[MAX], after[MAX];
-	char path[] = "/tmp/hwt-session-drafts-XXXXXX";
-	const uint8_t *bytes;
 	struct perfdata_writer *w;
-	struct hwt_session *s;
-	struct hwt_stream *st;
-	uint64_t position, lost;
-	size_t i, at, n;
+	size_t i, n = 0;
 	FILE *f;
 
-	for (i = 0; i < PIECE; i++)
-		trace[i] = (uint8_t)(i * 29 ^ i >> 8);
-	close(mkstemp(path));
 	assert_int_equal(perfdata_create(path, &p, &w), 0);
 	assert_int_equal(perfdata_write_record(w, &r.rec), 0);
-	for (i = 0; i < DRAFTS; i++) {
-		assert_int_equal(perfdata_write_trace(w, 70, 70, i * PIECE / 4,
-						      trace + i * PIECE / 4, PIECE / 4, false,
+	for (i = 0; i < PIECE; i += PART) {
+		if (i == PIECE - PART)
+			n = read_all(path, drafts, sizeof(drafts));
+		assert_int_equal(perfdata_write_trace(w, 70, 70, i, trace + i, PART, false,
 						      false), 0);
 		assert_int_equal(perfdata_flush(w), 0);
 	}
-	n = read_all(path, before, MAX);
-	assert_true(n > DRAFTS * PIECE / 4);
-	assert_int_equal(perfdata_write_trace(w, 70, 70, DRAFTS * PIECE / 4,
-					      trace + DRAFTS * PIECE / 4, PIECE / 4, false, false),
-			 0);
 	assert_int_equal(perfdata_close(w), 0);
-	i = read_all(path, after, MAX);
-	assert_true(i > n + PIECE);
-	assert_memory_not_equal(before + HEAD, after + HEAD, n - HEAD);
-	/* Inside, two drafts are records to be skipped already. */
-	memset(before + n / 8, 0, 8);
-	memset(before + n / 2, 0, 8);
+	assert_in_range(n, DRAFTS * PART, sizeof(drafts) - 1);
+	memset(drafts + n / 8, 0, 8);
+	memset(drafts + n / 2, 0, 8);
 	f = fopen(path, "r+");
 	assert_non_null(f);
 	assert_int_equal(fseek(f, HEAD, SEEK_SET), 0);
-	assert_int_equal(fwrite(before + HEAD, 1, n - HEAD, f), n - HEAD);
+	assert_int_equal(fwrite(drafts + HEAD, 1, n - HEAD, f), n - HEAD);
 	fclose(f);
+}
 
+static void killed_among_drafts(void **state)
+{
+	static uint8_t trace[PIECE];
+	char path[] = "/tmp/hwt-session-drafts-XXXXXX";
+	const uint8_t *bytes;
+	uint64_t position, lost;
+	struct hwt_session *s;
+	struct hwt_stream *st;
+	size_t at, n;
+
+	for (at = 0; at < PIECE; at++)
+		trace[at] = (uint8_t)(at * 29 ^ at >> 8);
+	close(mkstemp(path));
+	kill_among_drafts(path, trace);
 	s = open_session(path, 0);
 	assert_int_equal(hwt_session_nstreams(s), 1);
 	st = hwt_session_stream(s, 0);
