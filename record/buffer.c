@@ -159,7 +159,9 @@ static void skip_to(struct buffer *b, uint64_t oldest)
 
 static uint64_t oldest_of(const struct buffer *b, uint64_t head, uint64_t keep)
 {
-	return head > keep ? head - keep : 0;
+	uint64_t frame = b->ctx->r->technology->frame;
+
+	return head > keep ? (head - keep + frame - 1) / frame * frame : 0;
 }
 
 int buffer_save(struct buffer *b, uint64_t head)

@@ -84,10 +84,11 @@ static void spe_service(int buf_id, uint64_t tail, union technology_room *room,
 
 /* Flow first: it is what programs are traced for. */
 static const struct technology table[] = {
-	{ "pt", true, 1, pt_configure, pt_service },
-	{ "coresight", true, 1, coresight_configure, coresight_service },
+	{ "pt", true, 1, 1, pt_configure, pt_service },
+	/* The formatter's (IHI 0029 D4.2). */
+	{ "coresight", true, 1, 16, coresight_configure, coresight_service },
 	/* Two halves. */
-	{ "spe", false, 2, spe_configure, spe_service },
+	{ "spe", false, 2, 1, spe_configure, spe_service },
 };
 #define NTABLE	(sizeof(table) / sizeof(table[0]))
 

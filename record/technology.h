@@ -22,6 +22,7 @@ struct technology {
 	const char	*backend;
 	bool		filters;	/* by address */
 	size_t		pages;		/* a buffer is a multiple of so many */
+	size_t		frame;		/* bytes: old trace can be let go between two */
 	/* HWT_IOC_SET_CONFIG2's configuration: the options', and the context's ranges. */
 	void		(*configure)(const struct context *ctx, union technology_room *room,
 				     struct hwt_set_config2 *set);

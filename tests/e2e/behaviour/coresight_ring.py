@@ -19,6 +19,8 @@ ASYNC_LENGTH = 12
 CASES = {
     "dynamic": ("32K", [], "exceptions"),
     "one page": ("4K", [], "exceptions"),
+    # The oldest bytes of the ring are the middle of one of the formatter's frames.
+    "odd": ("5001", [], "exceptions"),
     "no return stack": ("16K", ["--no-retcomp"], "exceptions"),
     "cycles": ("16K", ["--cyc=4"], "exceptions"),
     "no time": ("16K", ["--no-tsc"], "exceptions"),
@@ -86,7 +88,7 @@ def check_case(checks, name):
     whole = told["summary"]
     checks.that(f"{name}: what the ring lost is counted once",
                 whole["missing_bytes"] <= lost + len(told["threads"]) * in_bytes(
-                    ring[:-1] + " KiB"), whole)
+                    ring[:-1] + " KiB" if ring[-1] == "K" else ring + " B"), whole)
     wrapped = [check_thread(checks, name, thread) for thread in told["threads"]]
     checks.that(f"{name}: it wrapped", any(wrapped))
 
