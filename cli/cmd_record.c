@@ -94,14 +94,17 @@ static const struct option record_opts[] = {
 
 #define PSB_BYTES(n)	(UINT64_C(2048) << (n))	/* PSBFreq: SDM vol. 3C, 33.3.1 */
 
-/* Decoding begins at a sync point: a ring that holds none is good for nothing. */
+/*
+ * Decoding begins at a sync point: a ring that holds none is good for nothing.  They may
+ * come late (PSBFreq: they are not precise), and a sixteenth of a CoreSight buffer is the
+ * formatter's: an eighth more.
+ */
 static int check_psb(const struct record_values *v)
 {
 	char ring[32], every[32];
 
-	if (v->psb == NOT_GIVEN)
-		return EXIT_OK;
-	if (!v->ring || PSB_BYTES(v->psb) < v->ring)
+	if (v->psb == NOT_GIVEN || !v->ring ||
+	    PSB_BYTES(v->psb) + PSB_BYTES(v->psb) / 8 <= v->ring)
 		return EXIT_OK;
 	return failure("--psb %" PRIu64 ": with a sync point every %s a ring of %s may hold none",
 		       v->psb, text_size(every, sizeof(every), PSB_BYTES(v->psb)),

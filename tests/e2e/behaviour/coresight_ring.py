@@ -21,6 +21,7 @@ CASES = {
     "one page": ("4K", [], "exceptions"),
     # The oldest bytes of the ring are the middle of one of the formatter's frames.
     "odd": ("5001", [], "exceptions"),
+    "one sync point": ("4608", ["--psb=1"], "exceptions"),
     "no return stack": ("16K", ["--no-retcomp"], "exceptions"),
     "cycles": ("16K", ["--cyc=4"], "exceptions"),
     "no time": ("16K", ["--no-tsc"], "exceptions"),
