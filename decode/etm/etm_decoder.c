@@ -119,6 +119,7 @@ void etm_give_up(struct etm_decoder *d, enum trace_gap why, uint64_t offset)
 
 static void packet(struct etm_decoder *d, const struct etm_piece *p)
 {
+	etm_now(d, p);
 	switch (p->kind) {
 	case ETM_NONE:
 		return;
@@ -200,12 +201,7 @@ static void end(struct etm_decoder *d)
 	etm_scan_end(&d->scan);
 	etm_skipped_out(d);
 	etm_flow_end(d);
-	if (d->held_gap) {
-		d->held_gap = false;
-		d->gap.value = (d->config.formatted ? d->frames.offset : d->offset) -
-			       d->gap.offset;
-		etm_push(d, &d->gap);
-	}
+	etm_last_gap_out(d);
 }
 
 int etm_decoder_next(struct etm_decoder *d, struct trace_event *ev, int max)

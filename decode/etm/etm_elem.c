@@ -76,13 +76,36 @@ static void exception_out(struct etm_decoder *d, uint64_t to)
 	etm_push(d, &d->exception);
 }
 
-static void gap_out(struct etm_decoder *d, uint64_t offset)
+/*
+ * How many bytes of the source are before `offset`.  Of packets before the one that is
+ * fed this is not known, and where others' bytes are between it is less.
+ */
+static uint64_t bytes_before(const struct etm_decoder *d, uint64_t offset)
+{
+	uint64_t back = d->fed_offset - offset;
+
+	if (offset >= d->fed_offset)
+		return d->fed_before + (offset - d->fed_offset);
+	return back < d->fed_before ? d->fed_before - back : 0;
+}
+
+static void gap_end(struct etm_decoder *d, uint64_t before)
 {
 	if (!d->held_gap)
 		return;
 	d->held_gap = false;
-	d->gap.value = offset > d->gap.offset ? offset - d->gap.offset : 0;
+	d->gap.value = before > d->gap_before ? before - d->gap_before : 0;
 	etm_push(d, &d->gap);
+}
+
+static void gap_out(struct etm_decoder *d, uint64_t offset)
+{
+	gap_end(d, bytes_before(d, offset));
+}
+
+void etm_last_gap_out(struct etm_decoder *d)
+{
+	gap_end(d, d->taken);
 }
 
 void etm_skipped_out(struct etm_decoder *d)
@@ -324,6 +347,7 @@ void etm_no_code(struct etm_decoder *d, uint64_t ip, uint64_t offset)
 		.ip = ip,
 		.offset = offset,
 	});
+	d->gap_before = bytes_before(d, offset);
 	d->held_gap = true;
 }
 

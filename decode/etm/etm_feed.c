@@ -151,6 +151,7 @@ bool etm_refuse(struct etm_decoder *d, enum trace_gap why, const struct etm_piec
 {
 	struct etm_piece from = *p;
 
+	etm_now(d, p);
 	etm_spec_oldest(&d->spec, &from);
 	give_up(d, why, p->offset, from.offset, d->taken - from.before);
 	return false;
@@ -190,6 +191,7 @@ bool etm_feed(struct etm_decoder *d, const struct etm_piece *p)
 {
 	enum trace_gap why = guard(d, p);
 
+	etm_now(d, p);
 	if (why != TRACE_GAP_NONE)
 		return etm_refuse(d, why, p);
 	if (!prepare(d, p))

@@ -91,6 +91,7 @@ struct etm_decoder {
 	struct trace_event exception;
 	bool held_gap;			/* and `gap` for the bytes that it spans */
 	struct trace_event gap;
+	uint64_t gap_before;		/* bytes of the source before it */
 	bool time_known, cycles_known;
 	uint64_t time, cycles;
 	uint32_t cid;
@@ -100,6 +101,7 @@ struct etm_decoder {
 	/* Of OpenCSD. */
 	enum etm_state state;
 	uint8_t feeding;		/* kind of the packet that it has now */
+	uint64_t fed_offset, fed_before;	/* of that or of a newer one: see etm_piece */
 	bool addressed, contexted;	/* an address, a context came since the reset */
 	bool lost;			/* in code that is not there, up to the next address */
 	bool astray;			/* it had an address that the trace has not */
@@ -160,10 +162,19 @@ void etm_push(struct etm_decoder *d, const struct trace_event *ev);
 void etm_no_code(struct etm_decoder *d, uint64_t ip, uint64_t offset);
 void etm_error(struct etm_decoder *d, enum trace_gap error, uint64_t offset);
 void etm_skipped_out(struct etm_decoder *d);
+/* The gap that goes on up to the end, if there is one. */
+void etm_last_gap_out(struct etm_decoder *d);
 /* An A-sync at `offset`. */
 void etm_synced(struct etm_decoder *d, uint64_t offset);
 /* OpenCSD took the newest entry of its return stack. */
 void etm_pop(struct etm_decoder *d);
+
+/* Elements, gaps and errors are told of this packet, or of one before it. */
+static inline void etm_now(struct etm_decoder *d, const struct etm_piece *p)
+{
+	d->fed_offset = p->offset;
+	d->fed_before = p->before;
+}
 
 /* etm_decoder.c: drops what was decoded so far; the next A-sync goes on. */
 void etm_give_up(struct etm_decoder *d, enum trace_gap why, uint64_t offset);

@@ -831,6 +831,35 @@ static void two_sources(void **state)
 	expect("[on 4000] 4000 4004");
 }
 
+/* Bytes without flow are a source's own, whatever others wrote between them. */
+static void gap_among_others(void **state)
+{
+	static const uint8_t other[CS_FRAME] = {0x11 << 1 | CS_FRAME_ID};
+	uint8_t raw[64], framed[8 * CS_FRAME];
+	size_t n, at;
+
+	begin();
+	put(SYNC "04 85 07 20 00 00 00 00 00 00 30");
+	put("f7 9a 00 00 80 00 f7");	/* br x16 to 800000 */
+	put("f7 95 00 f7 9a 00 20 00 00 f7");
+	n = s.n;
+	memcpy(raw, s.b, n);
+	put_frames(raw, n, 0x10);
+	n = s.n;
+	assert_in_range(n, 3 * CS_FRAME, sizeof(framed));
+	memcpy(framed, s.b, n);
+	begin();
+	s.formatted = true;
+	for (at = 0; at < n; at += CS_FRAME, s.n += 2 * CS_FRAME) {
+		memcpy(s.b + s.n, framed + at, CS_FRAME);
+		memcpy(s.b + s.n + CS_FRAME, other, CS_FRAME);
+	}
+	expect("[on 401c] 401c [gap no-code 10] [on 4000] 4000 4004");
+	/* And up to the end. */
+	s.n -= 2 * CS_FRAME;
+	expect("[on 401c] 401c [gap no-code 10]");
+}
+
 static void frames(void **state)
 {
 	/* The auxiliary bit of the second ID: 'bb' still is the first one's. */
@@ -894,6 +923,7 @@ int main(void)
 		cmocka_unit_test(damage),
 		cmocka_unit_test(timestamps),
 		cmocka_unit_test(two_sources),
+		cmocka_unit_test(gap_among_others),
 		cmocka_unit_test(frames),
 	};
 
