@@ -78,7 +78,8 @@ static void thread_json(struct informing *f, const struct hwt_stream_info *info)
 	if (info->cpu >= 0)
 		json_int(j, "cpu", info->cpu);
 	json_string(j, "comm", info->name);
-	json_uint(j, "bytes", info->bytes);
+	if (info->trace_id)
+		json_hex(j, "trace_id", info->trace_id);
 	json_uint(j, "lost_bytes", info->lost);
 	json_uint(j, "stops", info->gaps);
 	if (info->collided)
@@ -106,19 +107,24 @@ static int begin(void *ctx, struct hwt_stream *st)
 
 static int end(void *ctx, struct hwt_stream *st, const struct summary *s)
 {
+	const struct hwt_stream_info *info = hwt_stream_info(st);
 	struct informing *f = ctx;
 	char losses[512];
 
 	if (f->as_json) {
+		json_uint(&f->json, "bytes", s->bytes);
 		result_summary_json(&f->json, "summary", s);
 		json_object_end(&f->json);
 		return 0;
 	}
 	result_summary(&f->out, "  ", s);
+	if (info->trace_id && !s->bytes)
+		out_printf(&f->out, "  nothing in its buffer has its trace ID, 0x%x\n",
+			   info->trace_id);
 	result_losses(losses, sizeof(losses), s);
 	if (losses[0])
 		out_printf(&f->out, "  %s\n", losses);
-	if (hwt_stream_info(st)->collided)
+	if (info->collided)
 		out_str(&f->out, "  " RESULT_COLLIDED "\n");
 	return 0;
 }
@@ -186,13 +192,14 @@ static int threads(struct informing *f, bool decode)
 	for (i = 0; (st = recording_stream(&f->rec, &i)); i++) {
 		info = hwt_stream_info(st);
 		begin(f, st);
-		if (f->as_json)
+		if (f->as_json) {
+			json_uint(&f->json, "bytes", info->bytes);
 			json_object_end(&f->json);
-		else
-			out_printf(&f->out,
-				   "  %" PRIu64 " %s of trace, %" PRIu64 " missing\n",
-				   info->bytes, text_form(info->bytes, "byte", "bytes"),
-				   info->lost);
+			continue;
+		}
+		out_printf(&f->out, "  %" PRIu64 " %s of trace%s, %" PRIu64 " missing\n",
+			   info->bytes, text_form(info->bytes, "byte", "bytes"),
+			   info->trace_id ? " with that of others" : "", info->lost);
 	}
 	return EXIT_OK;
 }

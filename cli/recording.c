@@ -223,7 +223,7 @@ static int visit_one(struct recording *r, struct hwt_stream *st,
 		err = recording_sampled(r) ? pull_samples(r, st, v, ctx, &sum, events) :
 		      pull(r, st, v, ctx, &sum, events);
 	progress_clear();
-	sum.bytes = info->bytes;
+	sum.bytes = hwt_stream_own_bytes(st);
 	sum.lost = info->lost;
 	sum.stops = info->gaps;
 	sum.cut = is_cut(hwt_session_info(r->session));

@@ -33,6 +33,8 @@ struct flow_ops {
 	int (*next)(void *d, struct trace_event *ev, int max);
 	void (*invalidate)(void *d, uint64_t addr, uint64_t len);
 	uint32_t (*nblocks)(const void *d);
+	/* Bytes so far of what the decoder is for, in a buffer with that of others. */
+	uint64_t (*taken)(const void *d);
 	/*
 	 * Where the unit's filter is: more ranges than a unit has, if they are those
 	 * of several times.  NULL: no use.

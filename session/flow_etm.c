@@ -56,6 +56,11 @@ static uint32_t flow_nblocks(const void *d)
 	return etm_decoder_nblocks(d);
 }
 
+static uint64_t flow_taken(const void *d)
+{
+	return etm_decoder_taken(d);
+}
+
 struct times {
 	struct hwt_stream *st;
 	struct etm_packets *packets;
@@ -209,6 +214,7 @@ const struct flow_ops flow_etm = {
 	.next = flow_next,
 	.invalidate = flow_invalidate,
 	.nblocks = flow_nblocks,
+	.taken = flow_taken,
 	.times_new = times_new,
 	.times_free = times_free,
 	.times_scan = times_scan,

@@ -119,6 +119,11 @@ static void lend(struct hwt_stream *to, const struct hwt_stream *from, size_t fi
 	to->lent = true;
 }
 
+static void among_others(struct hwt_stream *st, uint32_t traceidr)
+{
+	st->info.trace_id = traceidr & TRCTRACEIDR_MASK;
+}
+
 /* Another stream of st's buffer, by that unit. */
 static int add_unit(struct hwt_stream *st, const struct session_etm *e)
 {
@@ -140,6 +145,7 @@ static int add_unit(struct hwt_stream *st, const struct session_etm *e)
 	to->process = st->process;
 	to->etm = e->source;
 	to->formatted = true;
+	among_others(to, e->source.traceidr);
 	return 0;
 }
 
@@ -149,6 +155,7 @@ static int split(struct hwt_stream *st)
 	struct hwt_session *s = st->session;
 	const struct session_etm *own, *first = NULL;
 	struct etm_frames frames;
+	bool shared = false;
 	uint32_t id;
 	size_t i;
 	int ret;
@@ -166,18 +173,23 @@ static int split(struct hwt_stream *st)
 		if (!frames.seen[id] || (own && s->etm[i].sink != own->sink))
 			continue;
 		frames.seen[id] = false;
+		shared |= first != NULL;
 		if (first)
 			ret = add_unit(st, &s->etm[i]);
 		else
 			first = &s->etm[i];
 	}
-	for (id = CS_ID_FIRST; id <= CS_ID_LAST; id++)
+	for (id = CS_ID_FIRST; id <= CS_ID_LAST; id++) {
+		shared |= frames.seen[id];
 		if (frames.seen[id] && !ret)
 			session_warn(s,
 				     "trace of source 0x%x is in the recording, which "
 				     "does not describe it; it is left out",
 				     id);
+	}
 	st->etm = first ? first->source : s->etm[0].source;
+	if (shared)
+		among_others(st, st->etm.traceidr);
 	if (first && st->info.cpu >= 0)
 		st->info.cpu = (int32_t)first->cpu;
 	return ret;
@@ -251,6 +263,8 @@ static void share(struct hwt_stream *st)
 	st->formatted = true;
 	if (sink == st)
 		return;
+	among_others(st, st->source);
+	among_others(sink, sink->source);
 	count(st, sink, &first, &n);
 	free(st->chunks);
 	lend(st, sink, first, n - first);

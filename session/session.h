@@ -38,9 +38,11 @@ struct hwt_stream_info {
 	uint32_t	pid, tid;	/* CPU streams: tid 0; of the last sample, if that tells */
 	int32_t		cpu;		/* -1: a thread's */
 	const char	*name;		/* the thread's last name */
-	uint64_t	bytes;		/* trace bytes in the file */
+	uint64_t	bytes;		/* trace bytes in the file: of a shared buffer all */
 	uint64_t	lost;		/* bytes that the recording says are missing */
 	uint64_t	gaps;		/* stops for room that the unit counted */
+	uint8_t		trace_id;	/* under which it is in a buffer with trace of others;
+					   0: it is in none */
 	bool		collided;	/* samples fell due while others were in flight */
 	bool		exited;
 	bool		revoked;	/* its end is that of its trace: an exec of a
@@ -83,6 +85,11 @@ uint32_t hwt_stream_nblocks(const struct hwt_stream *st);
 uint32_t hwt_stream_programs(const struct hwt_stream *st);
 /* Progress: bytes decoded so far. */
 uint64_t hwt_stream_position(const struct hwt_stream *st);
+/*
+ * Bytes of its own trace: of a buffer that is shared, those under its trace ID in what
+ * was decoded so far.
+ */
+uint64_t hwt_stream_own_bytes(const struct hwt_stream *st);
 /* Ticks of the unit's clock to nanoseconds since the recording began. */
 uint64_t hwt_session_ns(const struct hwt_session *s, uint64_t ticks);
 

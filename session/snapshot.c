@@ -113,9 +113,28 @@ static int open_buffer(const char *path, uint64_t *size, char **error)
 	return fail(error, -err, path, strerror(err));
 }
 
-/* shares: an earlier stream is of the same buffer. */
+/* Which others feed a source's buffer. */
+struct fellows {
+	bool any;
+	bool before;	/* one of which there is a stream already */
+};
+
+static struct fellows fellows_of(const struct snapshot *shot, size_t n)
+{
+	struct fellows f = {};
+	size_t i;
+
+	for (i = 0; i < shot->nsources; i++) {
+		if (i == n || shot->sources[i].buffer != shot->sources[n].buffer)
+			continue;
+		f.any = true;
+		f.before |= i < n && is_etm4(shot->sources[i].device);
+	}
+	return f;
+}
+
 static int add_source(struct hwt_session *s, const struct snapshot_source *src, int cpu,
-		      bool shares, char **error)
+		      struct fellows others, char **error)
 {
 	struct image_moment start = {0, UINT64_MAX};
 	struct stream_chunk chunk = {};
@@ -136,25 +155,15 @@ static int add_source(struct hwt_session *s, const struct snapshot_source *src, 
 	if (st->fd < 0)
 		return st->fd;
 	st->info.bytes = chunk.size;
-	st->shares = shares;
-	if (!shares)
+	if (others.any && st->formatted)
+		st->info.trace_id = st->etm.traceidr & TRCTRACEIDR_MASK;
+	st->shares = others.before;
+	if (!others.before)
 		s->info.file_size += chunk.size;
 	ret = map_dumps(s, space, src->core);
 	if (!ret && chunk.size)
 		ret = index_add_chunk(st, &chunk);
 	return ret ? ret : index_add_switch(st, 0, space, start);
-}
-
-/* Is the buffer of sources[n] that of one before? */
-static bool is_shared(const struct snapshot *shot, size_t n)
-{
-	size_t i;
-
-	for (i = 0; i < n; i++)
-		if (shot->sources[i].buffer == shot->sources[n].buffer &&
-		    is_etm4(shot->sources[i].device))
-			return true;
-	return false;
 }
 
 int snapshot_session(struct hwt_session *s, const char *folder, char **error)
@@ -171,7 +180,7 @@ int snapshot_session(struct hwt_session *s, const char *folder, char **error)
 	s->info.complete = true;
 	for (i = 0; i < shot->nsources && !ret; i++) {
 		if (is_etm4(shot->sources[i].device))
-			ret = add_source(s, &shot->sources[i], n++, is_shared(shot, i), error);
+			ret = add_source(s, &shot->sources[i], n++, fellows_of(shot, i), error);
 		else
 			session_warn(s, "%s: a trace of %s is not decoded",
 				     shot->sources[i].device->name,

@@ -384,6 +384,13 @@ uint64_t hwt_stream_position(const struct hwt_stream *st)
 	return st->done;
 }
 
+uint64_t hwt_stream_own_bytes(const struct hwt_stream *st)
+{
+	if (!st->info.trace_id)
+		return st->info.bytes;
+	return st->decoder ? st->session->flow->taken(st->decoder) : 0;
+}
+
 int hwt_stream_chunk(struct hwt_stream *st, const uint8_t **bytes, size_t *n,
 		     uint64_t *position, uint64_t *lost_before)
 {

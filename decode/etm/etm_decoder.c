@@ -258,6 +258,11 @@ void etm_decoder_invalidate(struct etm_decoder *d, uint64_t addr, uint64_t len)
 		d->nomem = true;
 }
 
+uint64_t etm_decoder_taken(const struct etm_decoder *d)
+{
+	return d->taken;
+}
+
 uint32_t etm_decoder_nblocks(const struct etm_decoder *d)
 {
 	return d->blocks.n;

@@ -70,6 +70,8 @@ void etm_decoder_lost(struct etm_decoder *d, uint64_t n);
 int etm_decoder_next(struct etm_decoder *d, struct trace_event *ev, int max);
 /* Code in [addr, addr + len) changed. */
 void etm_decoder_invalidate(struct etm_decoder *d, uint64_t addr, uint64_t len);
+/* Bytes of the source so far: of frames its own. */
+uint64_t etm_decoder_taken(const struct etm_decoder *d);
 /* Blocks so far: trace_block.id < this. */
 uint32_t etm_decoder_nblocks(const struct etm_decoder *d);
 

@@ -482,6 +482,46 @@ class Output(Case):
                                          "--no-events"])
 
 
+class Snapshots(Case):
+    """Arm's snapshot folders of two ETMs, of which one has a sync point in the buffer."""
+
+    def setUp(self):
+        super().setUp()
+        registers = "TRCIDR0=0x280002a1\nTRCIDR1=0x4100f433\nTRCIDR2=0x488"
+        devices = {f"d{n}.ini": f"[device]\nname=ETM_{n}\nclass=trace_source\ntype=ETM4\n"
+                                f"[regs]\nTRCTRACEIDR={id:#x}\n{registers}\n"
+                   for n, id in enumerate((0x10, 0x14))}
+        self.write("snapshot.ini", "[device_list]\ndevice0=d0.ini\ndevice1=d1.ini\n"
+                                   "[trace]\nmetadata=trace.ini\n")
+        self.write("trace.ini", "[trace_buffers]\nbuffers=buffer0\n[buffer0]\nname=ETB\n"
+                                "file=trace.bin\nformat=coresight\n[source_buffers]\n"
+                                "ETM_0=ETB\nETM_1=ETB\n")
+        for name, text in devices.items():
+            self.write(name, text)
+        # Frames of ID 0x10: an A-sync behind a zero, then a trace info; the rest is ID 0's.
+        frames = bytes([0x21] + [0] * 12 + [0x80, 1, 0]) + bytes([0x21, 1, 0, 0, 1] + [0] * 10 + [2])
+        (self.dir / "trace.bin").write_bytes(frames)
+        if "without OpenCSD" in hwt("info", self.dir).stderr:
+            self.skipTest("hwt was built without OpenCSD")
+
+    def write(self, name, text):
+        (self.dir / name).write_text(text)
+
+    def snapshot(self, command, *args, status):
+        return self.run_hwt(command, *args, "-i", ".", status=status)
+
+    def test_bytes_by_trace_id(self):
+        told = json.loads(self.snapshot("info", "--json", status=3).stdout)
+        self.assertEqual([(t["trace_id"], t["bytes"], t["summary"]["bytes"])
+                          for t in told["threads"]], [("10", 16, 16), ("14", 0, 0)])
+        self.assertEqual(told["summary"]["bytes"], 32)
+        text = self.snapshot("info", status=3).stdout
+        self.assertEqual(text.count("nothing in its buffer has its trace ID, 0x14"), 1)
+        self.assertEqual(text.count("nothing in its buffer"), 1)
+        text = self.snapshot("info", "--no-decode", status=0).stdout
+        self.assertEqual(text.count("32 bytes of trace with that of others"), 2)
+
+
 class HostileNames(Case):
     LONG = "x" * 70000
     # Put in place of what the assembler takes; the same lengths.

@@ -105,7 +105,9 @@ static void cpus(void **state)
 		counted = hwt_stream_counted(hwt_session_stream(s, i));
 		assert_int_equal(counted.bytes, cpu[i] == CPU_A ? 5 * CS_FRAME : 0);
 		assert_int_equal(counted.lost, 0);
+		assert_int_equal(info->trace_id, i ? ID_B : ID_A);
 		assert_int_equal(overflows(hwt_session_stream(s, i)), i);
+		assert_int_equal(hwt_stream_own_bytes(hwt_session_stream(s, i)), i ? 19 : 16);
 	}
 	hwt_session_close(s);
 	unlink(path);
