@@ -62,7 +62,11 @@ fuzz:
 	@ninja -C build-fuzz fuzzers
 	@tools/fuzz build-fuzz $(FUZZ_SECONDS)
 
-install: all
+# A PREFIX that is given now counts, whatever the build directory was set up for: the
+# command has the plugin's place in it.
+install: $(BUILD)/build.ninja
+	@[ "$(origin PREFIX)" = file ] || meson configure $(BUILD) -Dprefix="$(PREFIX)"
+	@$(MAKE) --no-print-directory all
 	@meson install -C $(BUILD) --no-rebuild
 
 clean:
