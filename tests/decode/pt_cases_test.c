@@ -492,6 +492,19 @@ static void a18_bad_instruction(void **state)
 	expect(s, ON "1000 [async 1010 to 1020] 1020 1021 [off 0]");
 }
 
+/* A loop of a thousand blocks and a jump back, entered at its begin. */
+static struct stream *long_loop(void)
+{
+	struct stream *s = stream_new(0x1000);
+	size_t i;
+
+	for (i = 0; i < 1000; i++)
+		stream_code(s, 0x1000 + 2 * i, "eb 00");
+	stream_code(s, 0x1000 + 2 * i, "e9 2b f8 ff ff");
+	put_sync(s, 0x1000);
+	return s;
+}
+
 static void a19_loop_without_packets(void **state)
 {
 	struct stream *s;
@@ -514,11 +527,7 @@ static void a19_loop_without_packets(void **state)
 	put_sync(s, 0x1000);
 	put_tnt(s, "T");
 	expect(s, ON "[error loop 1000 @27]");
-	s = stream_new(0x1000);
-	for (i = 0; i < 1000; i++)
-		stream_code(s, 0x1000 + 2 * i, "eb 00");
-	stream_code(s, 0x1000 + 2 * i, "e9 2b f8 ff ff");
-	put_sync(s, 0x1000);
+	s = long_loop();
 	put_tnt(s, "T");
 	expect(s, ON "[error loop 1000 @27]");
 	/* An event inside such a loop is met; who knows in which turn. */
@@ -528,11 +537,7 @@ static void a19_loop_without_packets(void **state)
 	put_fup(s, 0x1002);
 	put_pgd_noip(s);
 	expect_ipt(s, ON "1000 [gap repeated 1002 0] [async 1002 to 0] [off 1002]");
-	s = stream_new(0x1000);
-	for (i = 0; i < 1000; i++)
-		stream_code(s, 0x1000 + 2 * i, "eb 00");
-	stream_code(s, 0x1000 + 2 * i, "e9 2b f8 ff ff");
-	put_sync(s, 0x1000);
+	s = long_loop();
 	put_fup(s, 0x1004);
 	put_pgd_noip(s);
 	expect(s, ON "1000 1002 [gap repeated 1004 0] [async 1004 to 0] [off 1004]");

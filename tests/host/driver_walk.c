@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "driver_world.h"
 
+#include <setjmp.h>
+#include <stdarg.h>
 #include <stdlib.h>
+#include <cmocka.h>
 
 #define NBUFFERS	6
 
@@ -133,6 +136,20 @@ static struct hwt_buffer *buffer(int i)
 	return driver_world_buffer(w->be, PAGE * w->pages[driver_walk_draw(nsizes)]);
 }
 
+static void check(uint64_t seed, int step)
+{
+	const char *broken;
+	uint32_t reg = 0;
+	int i;
+
+	for (i = 0; i < WORLD_UNITS; i++) {
+		broken = w->broken(i, &reg);
+		if (broken)
+			fail_msg("seed %llu, step %d, register %#x: %s",
+				 (unsigned long long)seed, step, reg, broken);
+	}
+}
+
 void driver_walk(const struct driver_walk *walk, uint64_t seed, int steps)
 {
 	int step, i;
@@ -144,12 +161,12 @@ void driver_walk(const struct driver_walk *walk, uint64_t seed, int steps)
 	}
 	for (step = 0; step < steps; step++) {
 		one_step(&slots[driver_walk_draw(NBUFFERS)]);
-		walk->check(seed, step);
+		check(seed, step);
 	}
 	for (i = NBUFFERS; i-- > 0;) {
 		if (slots[i].unit >= 0)
 			left(&slots[i], walk->be->ops->switch_out(slots[i].b, slots[i].unit));
-		walk->check(seed, step);
+		check(seed, step);
 		driver_world_buffer_free(slots[i].b);
 	}
 }

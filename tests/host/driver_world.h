@@ -54,14 +54,15 @@ struct driver_walk {
 	void		(*unit_moves)(struct hwt_buffer *b, int unit);	/* it writes trace */
 	/* The driver's op returned: the unit has to be on this buffer, or off. */
 	void		(*op_ended)(struct hwt_buffer *b, int unit, bool on);
-	/* After each step; fails the test. */
-	void		(*check)(uint64_t seed, int step);
+	/* After each step: the rule that a unit's driver broke, and where; or NULL. */
+	const char	*(*broken)(int unit, uint32_t *reg);
 };
 
 /* Below n. */
 uint64_t driver_walk_draw(uint64_t n);
 /* Draws the same from here on. */
 void driver_walk_seed(uint64_t seed);
+/* Fails the test at the first rule that is broken. */
 void driver_walk(const struct driver_walk *walk, uint64_t seed, int steps);
 
 #endif

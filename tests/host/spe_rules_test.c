@@ -241,17 +241,12 @@ static void op_ended(struct hwt_buffer *b, int unit, bool on)
 	w.enabled[unit] = false;
 }
 
-static void check(uint64_t seed, int step)
+static const char *broken(int unit, uint32_t *reg)
 {
-	int i;
-
 	if (w.window)
-		fail_msg("seed %llu, step %d: %s", (unsigned long long)seed, step, w.window);
-	for (i = 0; i < WORLD_UNITS; i++)
-		if (w.unit[i].broken)
-			fail_msg("seed %llu, step %d, register %#x: %s",
-				 (unsigned long long)seed, step, w.unit[i].broken_reg,
-				 w.unit[i].broken);
+		return w.window;
+	*reg = w.unit[unit].broken_reg;
+	return w.unit[unit].broken;
 }
 
 static void the_driver_keeps_the_rules(void **state)
@@ -259,7 +254,7 @@ static void the_driver_keeps_the_rules(void **state)
 	static const uint64_t pages[] = {2, 4, 16, 64, 0};
 	const struct driver_walk walk = {
 		.be = &w.be, .pages = pages, .full_only = true, .configure = configure,
-		.unit_moves = unit_moves, .op_ended = op_ended, .check = check,
+		.unit_moves = unit_moves, .op_ended = op_ended, .broken = broken,
 	};
 	uint64_t seed;
 	int i;
