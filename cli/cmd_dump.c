@@ -134,6 +134,17 @@ static int dump_streams(struct dumping *d)
 	return EXIT_OK;
 }
 
+/* Nothing was listed: EXIT_* as other commands have it, and why. */
+static int nothing(const struct dumping *d)
+{
+	if (recording_sampled(&d->rec)) {
+		message(RECORDING_UNSAMPLED);
+		return EXIT_OK;
+	}
+	message("there is not one packet in its trace");
+	return EXIT_WITH_ERRORS;
+}
+
 static int dump_run(const struct command *self, void *values, int noperands,
 		    char **operands)
 {
@@ -159,9 +170,11 @@ static int dump_run(const struct command *self, void *values, int noperands,
 			text_form(d.bad, "byte is", "bytes are"),
 			(unsigned long long)d.lost,
 			text_form(d.lost, "byte is", "bytes are"));
-	closed = recording_close(&d.rec);
 	if (status == EXIT_OK && (d.bad || d.lost))
 		status = EXIT_WITH_ERRORS;
+	else if (status == EXIT_OK && !d.packets)
+		status = nothing(&d);
+	closed = recording_close(&d.rec);
 	return status ? status : closed;
 }
 

@@ -312,7 +312,7 @@ int recording_close(struct recording *r)
 	if (text[0])
 		message("%s", text);
 	else if (r->streams && verdict == SUMMARY_UNSAMPLED)
-		message("no operation was sampled or passed the filters");
+		message(RECORDING_UNSAMPLED);
 	else if (r->streams && verdict == SUMMARY_IDLE)
 		message("not one instruction was executed in what was traced");
 	else if (r->streams && r->all.instructions == 0 && r->all.samples == 0)

@@ -12,6 +12,7 @@
 #include "options.h"
 #include "command.h"
 
+#define RECORDING_UNSAMPLED	"no operation was sampled or passed the filters"
 #define DEFAULT_RECORDING	"hwt.data"
 
 struct recording_values {

@@ -522,6 +522,18 @@ class Snapshots(Case):
         self.assertEqual(text.count("32 bytes of trace with that of others"), 2)
 
 
+    def test_dump_of_nothing(self):
+        """One line, and the status of other commands, in text and JSON."""
+        self.assertIn("I_ASYNC", self.snapshot("dump", status=0).stdout)
+        (self.dir / "trace.bin").write_bytes(bytes(64))
+        for option in ([], ["--json"]):
+            done = self.snapshot("dump", *option, status=3)
+            self.one_line(done, "there is not one packet in its trace")
+            self.assertEqual(len(self.snapshot("info", *option, status=3).stderr.splitlines()), 1)
+        (self.dir / "trace.bin").write_bytes(b"")
+        self.one_line(self.snapshot("dump", status=3), "there is not one packet in its trace")
+
+
 class HostileNames(Case):
     LONG = "x" * 70000
     # Put in place of what the assembler takes; the same lengths.
