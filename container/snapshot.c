@@ -2,6 +2,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,10 @@
 
 #define FILE_MAX     (1u << 20) /* bytes of one .ini */
 #define LIST_MAX     4096u	/* devices, dumps, registers, buffers */
+
+/* Trace IDs of sources; the others are the formatter's own (IHI 0029 D4.2). */
+#define ID_FIRST     0x01u
+#define ID_LAST	     0x6fu
 
 /* A name that waits until all is read: source=buffer, core=source. */
 struct link {
@@ -441,6 +446,46 @@ static int check_trace(struct reading *r)
 	return 0;
 }
 
+/* Another ETM before src with its trace ID in the same frames. */
+static const struct snapshot_device *same_id(const struct snapshot *s,
+					     const struct snapshot_source *src, uint64_t id)
+{
+	const struct snapshot_source *o;
+	uint64_t other;
+
+	for (o = s->sources; o < src; o++)
+		if (o->buffer == src->buffer && o->device != src->device &&
+		    snapshot_is_etm(o->device) &&
+		    snapshot_register(o->device, "TRCTRACEIDR", &other) && other == id)
+			return o->device;
+	return NULL;
+}
+
+/* Frames have it; a buffer without frames is one source's. */
+static int check_trace_id(struct reading *r, const struct snapshot_source *src)
+{
+	const struct snapshot_device *other;
+	char what[192];
+	uint64_t id;
+
+	if (!src->buffer->formatted || !snapshot_is_etm(src->device))
+		return 0;
+	r->file = r->device_files[src->device - r->s->devices];
+	if (!snapshot_register(src->device, "TRCTRACEIDR", &id))
+		return complain(r, -EINVAL, "has no TRCTRACEIDR, by which its trace is found");
+	other = same_id(r->s, src, id);
+	if (id >= ID_FIRST && id <= ID_LAST && !other)
+		return 0;
+	if (other)
+		snprintf(what, sizeof(what), "has %s's TRCTRACEIDR: 0x%" PRIx64, other->name,
+			 id);
+	else
+		snprintf(what, sizeof(what),
+			 "has a TRCTRACEIDR that is no trace ID (0x%x to 0x%x): 0x%" PRIx64,
+			 ID_FIRST, ID_LAST, id);
+	return complain(r, -EINVAL, what);
+}
+
 static int read_trace(struct reading *r)
 {
 	const struct ini_sink sink = {r, trace_entry};
@@ -455,6 +500,8 @@ static int read_trace(struct reading *r)
 		ret = source_resolve(r, &r->source_buffers.v[i]);
 	if (!ret && !r->s->nsources)
 		ret = complain(r, -EINVAL, "says of no source where its trace is");
+	for (i = 0; i < r->s->nsources && !ret; i++)
+		ret = check_trace_id(r, &r->s->sources[i]);
 	return ret;
 }
 
@@ -554,6 +601,11 @@ void snapshot_close(struct snapshot *s)
 	free(s->buffers);
 	free(s->sources);
 	free(s);
+}
+
+bool snapshot_is_etm(const struct snapshot_device *d)
+{
+	return !strncasecmp(d->type, "ETM4", 4) || !strncasecmp(d->type, "ETE", 3);
 }
 
 bool snapshot_register(const struct snapshot_device *d, const char *name, uint64_t *value)

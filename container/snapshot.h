@@ -68,6 +68,8 @@ struct snapshot {
  */
 int snapshot_open(const char *folder, struct snapshot **out, char **error);
 void snapshot_close(struct snapshot *s);
+/* An ETMv4 or ETE: in frames its source has a trace ID in TRCTRACEIDR. */
+bool snapshot_is_etm(const struct snapshot_device *d);
 /* The value of a device's register; false: it is not listed. */
 bool snapshot_register(const struct snapshot_device *d, const char *name,
 		       uint64_t *value);

@@ -42,11 +42,6 @@ static void take_source(struct etm_source *to, const struct snapshot_device *d)
 	}
 }
 
-static bool is_etm4(const struct snapshot_device *d)
-{
-	return !strncasecmp(d->type, "ETM4", 4) || !strncasecmp(d->type, "ETE", 3);
-}
-
 /* In an address space only absolute paths are files'. malloc'd; NULL: no memory. */
 static char *absolute(const char *path)
 {
@@ -128,7 +123,7 @@ static struct fellows fellows_of(const struct snapshot *shot, size_t n)
 		if (i == n || shot->sources[i].buffer != shot->sources[n].buffer)
 			continue;
 		f.any = true;
-		f.before |= i < n && is_etm4(shot->sources[i].device);
+		f.before |= i < n && snapshot_is_etm(shot->sources[i].device);
 	}
 	return f;
 }
@@ -179,7 +174,7 @@ int snapshot_session(struct hwt_session *s, const char *folder, char **error)
 	s->info.arch = "aarch64";
 	s->info.complete = true;
 	for (i = 0; i < shot->nsources && !ret; i++) {
-		if (is_etm4(shot->sources[i].device))
+		if (snapshot_is_etm(shot->sources[i].device))
 			ret = add_source(s, &shot->sources[i], n++, fellows_of(shot, i), error);
 		else
 			session_warn(s, "%s: a trace of %s is not decoded",

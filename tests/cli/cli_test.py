@@ -522,6 +522,11 @@ class Snapshots(Case):
         self.assertEqual(text.count("32 bytes of trace with that of others"), 2)
 
 
+    def test_trace_id_of_another(self):
+        device = (self.dir / "d1.ini").read_text()
+        self.write("d1.ini", device.replace("0x14", "0x10"))
+        self.one_line(self.snapshot("info", status=1), "d1.ini: has ETM_0's TRCTRACEIDR: 0x10")
+
     def test_dump_of_nothing(self):
         """One line, and the status of other commands, in text and JSON."""
         self.assertIn("I_ASYNC", self.snapshot("dump", status=0).stdout)
