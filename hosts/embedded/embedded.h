@@ -73,6 +73,7 @@ struct target {
 	bool		exited;
 	bool		know_status;
 	int		status;		/* as wait(2) gives it; -1: not known */
+	struct timespec	patience;	/* to wait for who reaps it until then; 0: not yet */
 	char		*native;	/* executed, and the unit cannot follow; or NULL */
 	uint32_t	native_machine;
 	int		native_tid;	/* who did; unless it comes back from execve */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -84,7 +85,43 @@ void targets_fini(struct embedded *e)
 	}
 }
 
-/* True once the process is gone; a child's status is taken. */
+/* Of <linux/pidfd.h> of Linux 6.15: what is left of a process that was reaped. */
+struct pidfd_end {
+	uint64_t	mask, cgroup;
+	uint32_t	ids[11];
+	int32_t		exit_code;	/* as wait(2) gives it */
+};
+#define GET_INFO	_IOWR(0xff, 11, struct pidfd_end)
+#define INFO_EXIT	8u
+#define REAP_MS		200	/* that a parent is given to reap it */
+
+static bool is_past(const struct timespec *at)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec > at->tv_sec ||
+	       (now.tv_sec == at->tv_sec && now.tv_nsec >= at->tv_nsec);
+}
+
+/* Another's child, which told nothing: false: wait, the kernel will tell. */
+static bool ask_kernel(struct target *t)
+{
+	struct pidfd_end end = {.mask = INFO_EXIT};
+
+	if (ioctl(t->pidfd, GET_INFO, &end))
+		return true;
+	if (end.mask & INFO_EXIT) {
+		t->status = end.exit_code;
+		t->know_status = true;
+		return true;
+	}
+	if (!t->patience.tv_sec)
+		deadline(&t->patience, REAP_MS);
+	return is_past(&t->patience);
+}
+
+/* True once the process is gone; its status is taken, if there is a way to it. */
 static bool has_ended(struct target *t)
 {
 	struct pollfd p = {.fd = t->pidfd, .events = POLLIN};
@@ -92,7 +129,9 @@ static bool has_ended(struct target *t)
 
 	if (poll(&p, 1, 0) <= 0)
 		return false;
-	if (t->child && waitpid(t->pid, &status, WNOHANG) == t->pid) {
+	if (!t->child)
+		return t->know_status || ask_kernel(t);
+	if (waitpid(t->pid, &status, WNOHANG) == t->pid) {
 		t->status = status;
 		t->know_status = true;
 	}

@@ -247,7 +247,7 @@ def check_children(checks):
         info = json.loads(run([HWT, "info", "-i", data, "--json"]).stdout)
         # The shell is the machine's own program: its process is recorded until it runs.
         checks.equal(f"{name}: processes", sorted(
-            str(t.get("exit_status", t.get("native"))) for t in info["threads"]),
+            str(t.get("native", t.get("exit_status"))) for t in info["threads"]),
                      [SHELL, "0", "5", "7"] if options else ["0"])
         forked = [samples for tid, samples in threads.items() if any(
             s["at"].get("symbol") == "work" for s in samples)]
