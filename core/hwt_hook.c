@@ -57,9 +57,17 @@ static int publish(struct hwt_core *core, const struct hwt_hook_where *at, int t
 	return rc;
 }
 
-static size_t path_length(const char *path)
+/* Of a record that ends in a path. */
+static struct hwt_record_parts path_parts(const void *fixed, size_t nfixed,
+					  const char *path)
 {
-	return path ? hwt_strnlen(path, HWT_PATH_MAX - 1) : 0;
+	return (struct hwt_record_parts){
+		.fixed = fixed,
+		.nfixed = nfixed,
+		.var = path,
+		.nvar = path ? hwt_strnlen(path, HWT_PATH_MAX - 1) : 0,
+		.string = true,
+	};
 }
 
 int hwt_hook_mmap(struct hwt_core *core, const struct hwt_hook_where *at,
@@ -75,13 +83,7 @@ int hwt_hook_mmap(struct hwt_core *core, const struct hwt_hook_where *at,
 		.prot = map->prot,
 		.mapflags = map->mapflags,
 	};
-	struct hwt_record_parts parts = {
-		.fixed = &payload,
-		.nfixed = sizeof(payload),
-		.var = map->path,
-		.nvar = path_length(map->path),
-		.string = true,
-	};
+	struct hwt_record_parts parts = path_parts(&payload, sizeof(payload), map->path);
 
 	return publish(core, at, HWT_REC_MMAP, &parts, HWT_PAUSE_MMAP);
 }
@@ -108,13 +110,7 @@ int hwt_hook_native(struct hwt_core *core, const struct hwt_hook_where *at,
 		    const char *path, uint32_t machine)
 {
 	struct hwt_rec_native payload = {.machine = machine};
-	struct hwt_record_parts parts = {
-		.fixed = &payload,
-		.nfixed = sizeof(payload),
-		.var = path,
-		.nvar = path_length(path),
-		.string = true,
-	};
+	struct hwt_record_parts parts = path_parts(&payload, sizeof(payload), path);
 
 	return publish(core, at, HWT_REC_NATIVE, &parts, 0);
 }
@@ -199,18 +195,12 @@ int hwt_hook_kernel(struct hwt_core *core, struct hwt_context *ctx, uint64_t add
 		    uint64_t len, const char *path)
 {
 	struct hwt_rec_kernel payload = {.addr = addr, .len = len};
-	struct hwt_record_parts parts = {
-		.fixed = &payload,
-		.nfixed = sizeof(payload),
-		.var = path,
-		.nvar = path_length(path),
-		.string = true,
-		.never_hold = true,
-	};
+	struct hwt_record_parts parts = path_parts(&payload, sizeof(payload), path);
 	struct hwt_hook_where at = {.unit = -1};
 	hwt_irqflags_t flags;
 	int rc;
 
+	parts.never_hold = true;
 	hwt_hook_header(ctx, NULL, &at, HWT_REC_KERNEL, &parts.rec);
 	hwt_spin_lock(&ctx->lock, flags);
 	ctx->kernel = true;

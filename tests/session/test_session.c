@@ -456,61 +456,44 @@ static void chunks_for_dump(void **state)
 	world_end(&w);
 }
 
-/* It runs on where its trace ends: nobody knows its status. */
-static void privileged_exec_ends_a_trace(void **state)
-{
-	struct hwt_rec_exit none = {.status = 0};
-	const struct hwt_stream_info *info;
-	struct world_thread t;
-	struct hwt_session *s;
-	struct world w;
-
-	world_begin(&w, false);
-	begin_main(&w, &t);
-	world_stop(&t);
-	t.flags = HWT_REC_REVOKED;
-	world_record(&w, &t, HWT_REC_EXIT, &none, sizeof(none));
-	world_finish(&t);
-	world_drain(&w, &t, false);
-	world_close(&w);
-	s = open_session(w.path, 0);
-	info = hwt_stream_info(stream_of(s, 100));
-	assert_true(info->revoked);
-	assert_int_equal(info->status, -1);
-	hwt_session_close(s);
-	world_thread_end(&t);
-	world_end(&w);
-}
-
-/* What it ran on as is said. */
-static void foreign_exec_ends_a_trace(void **state)
+/* A process that runs on where its trace ends: nobody knows its status. */
+static void exec_ends_a_trace(void **state)
 {
 	struct {
 		struct hwt_rec_native native;
 		char path[16];
 	} last = {.native.machine = 183, .path = "/bin/other"};
-	struct hwt_rec_exit unknown = {.status = -1};
+	struct hwt_rec_exit privileged = {.status = 0}, unknown = {.status = -1};
 	const struct hwt_stream_info *info;
 	struct world_thread t;
 	struct hwt_session *s;
 	struct world w;
+	int native;
 
-	world_begin(&w, false);
-	begin_main(&w, &t);
-	world_stop(&t);
-	world_record(&w, &t, HWT_REC_NATIVE, &last, sizeof(last));
-	world_record(&w, &t, HWT_REC_EXIT, &unknown, sizeof(unknown));
-	world_finish(&t);
-	world_drain(&w, &t, false);
-	world_close(&w);
-	s = open_session(w.path, 0);
-	info = hwt_stream_info(stream_of(s, 100));
-	assert_string_equal(info->native, "/bin/other");
-	assert_true(info->exited);
-	assert_int_equal(info->status, -1);
-	hwt_session_close(s);
-	world_thread_end(&t);
-	world_end(&w);
+	for (native = 0; native < 2; native++) {
+		world_begin(&w, false);
+		begin_main(&w, &t);
+		world_stop(&t);
+		t.flags = native ? 0 : HWT_REC_REVOKED;
+		if (native)
+			world_record(&w, &t, HWT_REC_NATIVE, &last, sizeof(last));
+		world_record(&w, &t, HWT_REC_EXIT, native ? &unknown : &privileged,
+			     sizeof(unknown));
+		world_finish(&t);
+		world_drain(&w, &t, false);
+		world_close(&w);
+		s = open_session(w.path, 0);
+		info = hwt_stream_info(stream_of(s, 100));
+		assert_true(info->exited);
+		assert_int_equal(info->revoked, !native);
+		assert_int_equal(!!info->native, native);
+		if (native)
+			assert_string_equal(info->native, "/bin/other");
+		assert_int_equal(info->status, -1);
+		hwt_session_close(s);
+		world_thread_end(&t);
+		world_end(&w);
+	}
 }
 
 /* A thread begins with its creator's name, whoever tells of it, and keeps it. */
@@ -712,9 +695,8 @@ int main(void)
 		cmocka_unit_test(chunks_for_dump),
 		cmocka_unit_test(names_and_status),
 		cmocka_unit_test(names_are_inherited),
-		cmocka_unit_test(privileged_exec_ends_a_trace),
+		cmocka_unit_test(exec_ends_a_trace),
 		cmocka_unit_test(killed_among_drafts),
-		cmocka_unit_test(foreign_exec_ends_a_trace),
 		cmocka_unit_test(not_a_recording),
 	};
 
