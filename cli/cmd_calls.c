@@ -47,7 +47,7 @@ static void text(struct analysing *a, const struct calls_values *v)
 			   analysis_max_depth(a->thread[i].thread));
 		result_summary(&a->out, "# ", &a->thread[i].summary);
 		if (analysing_coarse(a))
-			out_printf(&a->out, "# times are coarse: %s\n", analysing_coarse(a));
+			out_printf(&a->out, "# %s\n", analysing_coarse(a));
 		result_tree(&a->out, analysis_tree(a->thread[i].thread), &limits,
 			    analysing_duration, a);
 	}

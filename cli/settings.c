@@ -122,7 +122,7 @@ static const char *pt_coarse(const struct hwt_session_info *info)
 {
 	if (!info->ours || info->rtit_ctl & (PT_CTL_MTCEN | PT_CTL_CYCEN))
 		return NULL;
-	return "recorded without --mtc and --cyc";
+	return "times are coarse: recorded without --mtc and --cyc";
 }
 
 /* ---- coresight: TRCCONFIGR ---- */
@@ -149,13 +149,19 @@ static void coresight_json(struct json *j, const struct hwt_session_info *info)
 	json_hex(j, "trcconfigr", info->trcconfigr);
 }
 
+#define CORESIGHT_COARSE	"times are coarse: an ETM tells time where tracing begins and " \
+				"at sync points; a lower --psb makes more of these"
+#define CORESIGHT_CYCLES	"; its cycle counts are no times"
+
 static const char *coresight_coarse(const struct hwt_session_info *info)
 {
 	/* perf may have had a counter ask for more timestamps. */
 	if (!info->ours)
 		return NULL;
-	return info->trcconfigr & CORESIGHT_TS ? "an ETM gives timestamps at sync points" :
-						 "recorded without timestamps";
+	if (!(info->trcconfigr & CORESIGHT_TS))
+		return "there are no times: recorded with --no-tsc";
+	return info->trcconfigr & CORESIGHT_CCI ? CORESIGHT_COARSE CORESIGHT_CYCLES :
+						  CORESIGHT_COARSE;
 }
 
 /* ---- each technology ---- */

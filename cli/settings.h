@@ -12,7 +12,10 @@ void info_line(struct out *o, const char *what, const char *text);
 /* Nothing where the technology is not known. */
 void settings_text(struct out *o, const struct hwt_session_info *info);
 void settings_json(struct json *j, const struct hwt_session_info *info);
-/* Why the time of a call may be that of a sync point long before; NULL: it is exact. */
+/*
+ * That the time of a call may be that of a sync point long before, or is not known, and
+ * why; NULL: it is exact.
+ */
 const char *settings_coarse(const struct hwt_session_info *info);
 
 #endif

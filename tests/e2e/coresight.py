@@ -100,9 +100,27 @@ def check_packets(checks, hwt, data, options):
     taken = sum(atoms.count("E") for atoms in
                 re.findall(r"I_ATOM_F. : .*; ([EN]+)", done.stdout))
     checks.equal("times", "I_TIMESTAMP" in names, "--no-tsc" not in options)
+    checks.that("a time at each sync point", "--no-tsc" in options or
+                names.count("I_TIMESTAMP") >= names.count("I_ASYNC") > 0, len(names))
     checks.equal("cycle counts", "I_CCNT" in names, "--cyc=4" in options)
     checks.equal("an address behind each branch that was taken",
                  names.count("I_ADDR") >= taken > 0, "--branch-broadcast" in options)
+
+
+def check_times(checks, hwt, data, options, program):
+    """What is said of times, and advised, is so of this unit."""
+    done = run([hwt, "calls", "-i", data], timeout=300)
+    said = re.findall(r"^# (.*times.*)$", done.stdout, re.M)[0]
+    times = re.findall(r" \d\S* [nmu]?s +\S", done.stdout)
+    checks.equal("calls: times", bool(times), "--no-tsc" not in options)
+    checks.equal("calls: there are no times", "there are no times" in said, "--no-tsc" in options)
+    checks.equal("calls: cycle counts are no times", "cycle counts" in said,
+                 "--cyc=4" in options and "--no-tsc" not in options)
+    for option, taken in [(o, True) for o in re.findall(r"--[a-z-]+", said)] + [("--mtc", False)]:
+        advised = [option] + ["0"] * (option == "--psb")
+        again = run([hwt, "record", "-q", "-c", "coresight", "-o", data + ".again", *advised,
+                     "--", program])
+        checks.equal(f"{option} is taken", again.returncode == 0, taken)
 
 
 def main():
@@ -122,6 +140,7 @@ def main():
             check_commands(checks, hwt, recording.data, threads)
         else:
             check_packets(checks, hwt, recording.data, options)
+            check_times(checks, hwt, recording.data, options, os.path.join(guests, "a64_outcome"))
     checks.finish()
 
 
