@@ -177,7 +177,8 @@ static bool go_nowhere(struct etm_decoder *d, const struct etm_piece *p)
 /* The branch before it has a target that OpenCSD would not take from where it is. */
 static bool prepare(struct etm_decoder *d, const struct etm_piece *p)
 {
-	if (!etm_pops(d) || (p->kind != ETM_ATOMS && p->kind != ETM_EXCEPTION))
+	if (!etm_pops(d) ||
+	    (p->kind != ETM_ATOMS && p->kind != ETM_EXCEPTION && p->kind != ETM_SOURCE))
 		return true;
 	if (tells_target(p))
 		return go_nowhere(d, p);
@@ -187,6 +188,19 @@ static bool prepare(struct etm_decoder *d, const struct etm_piece *p)
 	return go_nowhere(d, p);
 }
 
+/*
+ * For a source address OpenCSD takes nothing from its stack, but later.  It says of the
+ * first branch behind the return's target that it was taken, as an atom does.
+ */
+static bool feed_source(struct etm_decoder *d, const struct etm_piece *p)
+{
+	static const uint8_t taken = ETM4_ATOM_F1 | 1;
+	const struct etm_piece atom = {.offset = p->offset, .bytes = &taken, .n = 1,
+				       .kind = ETM_ATOMS, .before = p->before};
+
+	return etm_feed(d, &atom);
+}
+
 bool etm_feed(struct etm_decoder *d, const struct etm_piece *p)
 {
 	enum trace_gap why = guard(d, p);
@@ -194,6 +208,8 @@ bool etm_feed(struct etm_decoder *d, const struct etm_piece *p)
 	etm_now(d, p);
 	if (why != TRACE_GAP_NONE)
 		return etm_refuse(d, why, p);
+	if (p->kind == ETM_SOURCE && etm_pops(d) && !pops_unsure(d))
+		return feed_source(d, p);
 	if (!prepare(d, p))
 		return false;
 	follow(d, p);

@@ -308,7 +308,7 @@ static bool pass(struct etm_decoder *d, const struct etm_piece *p)
 	struct etm_atoms atoms = {0};
 
 	track(&d->spec.addresses, p);
-	if (!d->spec.depth && (!d->astray || p->kind == ETM_ATOMS))
+	if (!d->spec.depth && p->kind != ETM_SOURCE && (!d->astray || p->kind == ETM_ATOMS))
 		return direct(d, p);
 	if (p->kind == ETM_ATOMS)
 		atoms = atoms_of(p->bytes[0]);

@@ -405,6 +405,35 @@ static void ete(void **state)
 	}
 }
 
+/* A source address behind a return: of what the return led to, or nobody knows what. */
+static void ete_return_stack(void **state)
+{
+	static const struct {
+		const char *hex, *want;
+	} rows[] = {
+		{"f7 f6 f7 b4 03 f7 f6 f7 f7",
+		 "4010 4014 4018 4008 400c 4000 4004 4010 4014 4018 4008 400c"},
+		{"f7 f7 9a 00 10 00 00 f7 9a 06 20 00 00 f7 b4 03 f7 91 f6",
+		 "4010 4014 [gap no-code 6] [on 4018] 4018 [gap no-code 0] [on 400c] 400c "
+		 "4000 4004 4018"},
+	};
+	char want[256];
+	size_t i;
+
+	for (i = 0; i < 2 * sizeof(rows) / sizeof(rows[0]); i++) {
+		begin();
+		s.source.ete = true;
+		s.source.idr[1] = 0x4100fff3;
+		s.source.configr |= TRCCONFIGR_RS;
+		s.source.idr[8] = i & 1 ? 4 : 0;
+		put(SYNC ON);
+		put(rows[i / 2].hex);
+		put(i & 1 ? "2d 04" : "");
+		snprintf(want, sizeof(want), "[on 4000] 4000 4004 %s", rows[i / 2].want);
+		expect(want);
+	}
+}
+
 /* What OpenCSD 1.3 has no packet monitor for, and does not know. */
 static void ete_damage(void **state)
 {
@@ -905,6 +934,7 @@ int main(void)
 		cmocka_unit_test(speculation_rows),
 		cmocka_unit_test(commit_by_cycle_count),
 		cmocka_unit_test(ete),
+		cmocka_unit_test(ete_return_stack),
 		cmocka_unit_test(ete_damage),
 		cmocka_unit_test(exception_told),
 		cmocka_unit_test(unreachable_return),
