@@ -118,9 +118,15 @@ static void pt_json(struct json *j, const struct hwt_session_info *info)
 	json_hex(j, "rtit_ctl", info->rtit_ctl);
 }
 
+#define NO_TIMES	"there are no times: recorded with --no-tsc"
+
 static const char *pt_coarse(const struct hwt_session_info *info)
 {
-	if (!info->ours || info->rtit_ctl & (PT_CTL_MTCEN | PT_CTL_CYCEN))
+	if (!info->ours)
+		return NULL;
+	if (!(info->rtit_ctl & PT_CTL_TSCEN))
+		return NO_TIMES;
+	if (info->rtit_ctl & (PT_CTL_MTCEN | PT_CTL_CYCEN))
 		return NULL;
 	return "times are coarse: recorded without --mtc and --cyc";
 }
@@ -159,7 +165,7 @@ static const char *coresight_coarse(const struct hwt_session_info *info)
 	if (!info->ours)
 		return NULL;
 	if (!(info->trcconfigr & CORESIGHT_TS))
-		return "there are no times: recorded with --no-tsc";
+		return NO_TIMES;
 	return info->trcconfigr & CORESIGHT_CCI ? CORESIGHT_COARSE CORESIGHT_CYCLES :
 						  CORESIGHT_COARSE;
 }

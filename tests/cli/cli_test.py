@@ -417,6 +417,15 @@ class Output(Case):
         calls = json.loads(self.run_hwt("calls", "--json", "-i", self.data).stdout)
         self.assertEqual(report["times_are_coarse"], calls["times_are_coarse"])
 
+    def test_times(self):
+        """Without any, finer ones are not what is missing."""
+        for option, words in (("--no-tsc", "there are no times"), ("--tsc", "coarse"),
+                              ("--cyc", "")):
+            self.record(option, "-o", "t.data", "true")
+            told = self.run_hwt("calls", "-i", "t.data").stdout
+            self.assertIn(words or "# thread", told)
+            self.assertEqual(bool(words), " times" in told, told)
+
     def test_calls_add_up(self):
         calls = json.loads(self.run_hwt("calls", "--json", "-i", self.data).stdout)
         nodes = calls["threads"][0]["calls"]
