@@ -4,6 +4,7 @@
 
 usage: bad_input.py HWT LIBRARY-GUEST LIBRARY
 """
+import json
 import os
 import shutil
 import struct
@@ -176,6 +177,29 @@ def check_missing(checks):
     os.rename("away.so", "libtraced.so")
 
 
+def of_others(path):
+    """Instructions outside of the library, and branches from there into it."""
+    listed = run([HWT, "script", "--insns", "-F", "ip,image", "-i", path]).stdout
+    branches = map(json.loads, run([HWT, "script", "--json", "-i", path]).stdout.splitlines())
+    inside = os.path.abspath("libtraced.so")
+    return ([line for line in listed.splitlines()
+             if inside not in line and not line.startswith("--")],
+            [(b["at"]["ip"], b["to"]["ip"]) for b in branches if "at" in b and "to" in b and
+             b["to"].get("image") == inside != b["at"].get("image")])
+
+
+def check_missing_exactly(checks):
+    """Where each return has its address, what is left out is the library's and no more."""
+    run([HWT, "record", "-q", "--no-retcomp", "-o", "exact.data", GUEST, "./libtraced.so"])
+    whole, entries = of_others("exact.data")
+    os.rename("libtraced.so", "away.so")
+    part, known = of_others("exact.data")
+    os.rename("away.so", "libtraced.so")
+    checks.that("missing: all the rest comes", whole and part == whole, len(part), len(whole))
+    checks.that("missing: where the library was entered is known",
+                entries and known == entries, len(known), len(entries))
+
+
 def check_changed(checks):
     """The library is another build: said, its code is not used."""
     _, whole, _ = addresses("library.data")
@@ -200,7 +224,7 @@ def main():
     run([HWT, "record", "-q", "-o", "library.data", GUEST, "./libtraced.so"])
     run([HWT, "record", "-q", "-o", "whole.data", "/bin/ls", "-l", "/usr/bin"])
     for check in (check_programs, check_environment, check_options, check_files,
-                  check_truncated, check_missing, check_changed):
+                  check_truncated, check_missing, check_missing_exactly, check_changed):
         check(checks)
     scratch.cleanup()
     checks.finish()
