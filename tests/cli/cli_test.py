@@ -321,6 +321,22 @@ class Failures(Case):
         self.assertIn("1 gap [1 x a loop without packets", done.stderr)
 
 
+    def test_overflow(self):
+        """What the unit lost is a counted gap; what is around it comes."""
+        prog = compile_c(self.dir, "prog", 'asm(".globl _start\\n_start: jmp *%rax");',
+                         "-nostdlib", "-static")
+        start = struct.unpack_from("<Q", prog.read_bytes(), 24)[0]
+        fup, tip = (bytes([op]) + struct.pack("<Q", start)[:6] for op in (0x7d, 0x6d))
+        sync = b"\x02\x82" * 8 + b"\x99\x01" + fup + b"\x02\x23"
+        lost = b"\x02\xf3" + fup
+        end = fup + b"\x01"
+        (self.dir / "pt").write_bytes(sync + tip * 2 + lost + tip + lost + tip * 3 + end)
+        done = self.run_hwt("script", "--raw", "pt", "--map", prog, "--insns", "-F", "ip",
+                            status=3)
+        self.assertEqual(done.stdout.split("\n").count(f"{start:x}"), 6)
+        self.one_line(done, "2 gaps [2 x the trace unit lost data (overflow)]")
+
+
 class Binaries(Case):
     """Programs that are gone or others by the time of decoding."""
 
