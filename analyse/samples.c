@@ -135,7 +135,7 @@ static int add_function(struct samples *s, const struct spe_sample *p,
 	if (!r->samples) {
 		r->name = named ? sym.name : NULL;
 		r->image = sym.image ? sym.image : "?";
-		r->address = sym.start;
+		r->address = sym.start ? sym.start - sym.image_base : 0;
 	}
 	count(r, p);
 	return 0;

@@ -22,7 +22,7 @@ enum samples_group {
 struct samples_row {
 	uint64_t	key;
 	const char	*name, *image;	/* FUNCTION; name NULL: no symbol */
-	uint64_t	address;	/* FUNCTION: of its symbol or bounds; 0: not known */
+	uint64_t	address;	/* FUNCTION: that its file has it at; 0: not known */
 	uint64_t	samples;
 	uint64_t	loads, stores, branches;
 	uint64_t	latency;	/* sum of total latencies, cycles */

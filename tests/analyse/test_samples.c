@@ -11,7 +11,7 @@
 
 static bool symbol_of(void *ctx, uint64_t ip, struct image_symbol *out)
 {
-	*out = (struct image_symbol){.image = "/bin/x", .id = 1 + ip / 0x1000};
+	*out = (struct image_symbol){.image = "/bin/x", .image_base = 0x800, .id = 1 + ip / 0x1000};
 	if (ip < 0x1000)
 		return false;
 	out->name = ip < 0x2000 ? "one" : "two";
@@ -66,14 +66,18 @@ static void test_groups(void **state)
 	n = samples_rows(s, SAMPLES_FUNCTION, &r);
 	assert_int_equal(n, 3);
 	assert_string_equal(r[0]->name, "one");
+	/* As flow is reported: wherever it was mapped. */
+	assert_int_equal(r[0]->address, 0x800);
 	assert_int_equal(r[0]->samples, 3);
 	assert_int_equal(r[0]->loads, 2);
 	assert_int_equal(r[0]->branches, 1);
 	assert_int_equal(r[0]->mispredicted, 1);
 	assert_int_equal(r[0]->latency, 13);
 	assert_int_equal(r[0]->timed, 2);
-	for (i = 0; i < n; i++)
+	for (i = 0; i < n; i++) {
 		all.samples += r[i]->samples;
+		assert_int_equal(!r[i]->address, !r[i]->name);
+	}
 	assert_int_equal(all.samples, samples_total(s));
 	n = samples_rows(s, SAMPLES_OPERATION, &r);
 	assert_int_equal(n, 2);
