@@ -182,7 +182,7 @@ static void end_piece(struct hwt_buffer *b, uint64_t sr)
 	bool waited = !hwt_core_host_ops(b->core)->may_hold;
 
 	if (sr & PMBSR_DL)
-		s->partial[half_index(b, b->head)] = true;
+		s->partial[half_index(b, s->base_at)] = true;
 	if (full) {
 		pad(b, b->head, s->end_at);
 		b->head = s->end_at;

@@ -724,6 +724,41 @@ static void padding_at_the_end(void **state)
 	assert_int_equal(w.nev, PER_HALF);
 }
 
+/*
+ * A last record that is not whole, up to anywhere in its place or to the half's end: that
+ * half is told as such, and the next one, and the same when it comes round again, are not.
+ */
+static void partial_record(void **state)
+{
+	static const uint64_t bytes[] = {1, 20, SPE_RECORD_SIZE};
+	uint64_t data = 0, record[64];
+	vm_offset_t offset = 0;
+	int ident = 0;
+	size_t i;
+
+	begin();
+	for (i = 0; i < sizeof(bytes) / sizeof(bytes[0]); i++) {
+		uint64_t half = i & 1 ? ARM_SPE_BUF_POS : 0;
+
+		samples(PER_HALF - 1);
+		w.regs.reg[SPE_REG_INDEX(PMBPTR_EL1)] += bytes[i];
+		w.regs.reg[SPE_REG_INDEX(PMBSR_EL1)] = PMBSR_S | PMBSR_DL | PMBSR_BSC_FULL;
+		hwt_hook_irq(w.h->core, PID, PID, 0);
+		assert_int_equal(bufptr(&ident, &offset, &data), 0);
+		assert_int_equal(offset, HALF);
+		assert_int_equal(data, half | ARM_SPE_PARTREC);
+		assert_true(fake_record_of(w.dev, HWT_REC_BUFFER, record, sizeof(record)));
+		assert_int_equal(((const struct hwt_rec_buffer *)(record + 5))->lost, i + 1);
+		assert_int_equal(give_half(PID, i & 1), 0);
+	}
+	for (; i < 6; i++) {
+		samples(PER_HALF);
+		assert_int_equal(bufptr(&ident, &offset, &data), 0);
+		assert_int_equal(data, i & 1 ? ARM_SPE_BUF_POS : 0);
+		assert_int_equal(give_half(PID, i & 1), 0);
+	}
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -742,6 +777,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(scattered_pages, setup_scattered, teardown),
 		TEST(write_fault),
 		TEST(padding_at_the_end),
+		TEST(partial_record),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
