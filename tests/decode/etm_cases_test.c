@@ -496,6 +496,13 @@ static void unreachable_return(void **state)
 	put(SYNC ON "f7");
 	expect("[on 4000] 4000 4004 [error fup] [gap no-code 0] "
 	       "[exc e 4000 to 0] [on 4000] 4000 4004");
+	/* Inside an instruction on the way, in the form of T32's addresses. */
+	begin();
+	put(SYNC ON);
+	put("06 1d 96 01 95 08 f7");
+	put(SYNC ON "f7");
+	expect("[on 4000] [error fup] [gap no-code 0] [exc e 4002 to 4020] "
+	       "[on 4020] 4020 4024 [off 0] [on 4000] 4000 4004");
 }
 
 /* Where the flow stood before it nobody knows, OpenCSD 1.3.3 least of all. */

@@ -30,11 +30,14 @@ SILICON = {
                 "hwt_coresight": "CPU 0 has no CoreSight trace unit"},
 }
 
-# Firmware says that there is SPE (hwt_fake), but another driver has it; or it lies.
-BELIED = {
-    "insmod /lib/modules/hwt_fake.ko taken=1": "SPE belongs to hwt_fake: unload that first",
-    "insmod /lib/modules/hwt_fake.ko": "the CPUs have no SPE, whatever firmware says",
-}
+# Another driver has what it is after; or firmware says that there is SPE, and lies.
+# Module: what it finds, what it says.
+BELIED = (
+    ("hwt_spe", "hwt_fake", "taken=1", "SPE belongs to hwt_fake: unload that first"),
+    ("hwt_spe", "hwt_fake", "", "the CPUs have no SPE, whatever firmware says"),
+    ("hwt_coresight", "hwt_fake_cs", "",
+     "hwt_fake_funnel belongs to hwt_fake_cs: unload that first"),
+)
 
 # PMSIDR and PMBIDR of two CPUs, which the test build is told to see: of an SPE that takes
 # virtual addresses, one that is kept from the kernel, one that takes physical ones too.
@@ -61,8 +64,9 @@ def pretended(cpus):
 
 def refusals(arch):
     script = "".join(refused(module, words) for module, words in SILICON[arch].items())
-    for before, words in (BELIED if arch == "aarch64" else {}).items():
-        script += before + refused("hwt_spe", words) + "rmmod hwt_fake\n"
+    for module, fake, parameters, words in BELIED if arch == "aarch64" else ():
+        script += f"insmod /lib/modules/{fake}.ko {parameters}" + refused(module, words)
+        script += f"rmmod {fake}\n"
     return script
 
 
