@@ -55,9 +55,13 @@ def cases(guests):
         "signals": ([guest("signals")], [], 0, 1, False),
         "signals-static": ([guest("signals-static")], [], 0, 1, False),
         "dlopen": ([guest("dlopen"), *libraries], [], 0, 1, True),
+        # In place, by other pages and by other mappings.
+        "rewrite": ([guest("rewrite")], [], 0, 2, False),
         # On the stack.
         "trampoline": ([guest("trampoline")], [], 0, 1, False),
         "processes": ([guest("processes")], ["--follow"], 42, 6, True),
+        # Itself, by all ways of exec; a shell is this machine's.
+        "execs": ([guest("execs")], ["--follow"], 0, 15, True),
         "recursion": ([guest("crash"), "recurse"], [], 128 + 11, 1, True),
     }
 

@@ -109,7 +109,7 @@ int main(int argc, char **argv)
 	fd = open(self, O_RDONLY | O_CLOEXEC);
 	bad += check("fexecve", run(fd, "", AT_EMPTY_PATH, "child"), 70);
 	fd = open(dir, O_RDONLY | O_DIRECTORY);
-	bad += check("execveat", run(fd, "shell", 0, NULL), 8);
+	bad += check("execveat", run(fd, "script", 0, "child"), 72);
 	unlink("script");
 	unlink("lost");
 	unlink("shell");
