@@ -336,6 +336,7 @@ class Guest:
         # Of QEMU's for all CPUs, or "multi": one for each.  QEMU 7.2 then corrupts x86
         # kernel text that is patched while the other vCPU runs it.
         self.threads = "single"
+        self.qemu_options = []
         self.plugin = None  # need_unit
         self.plugin_options = []
         self.log = False  # of all that the CPUs execute, into log/ of the output
@@ -423,7 +424,7 @@ class Guest:
                 (out / "log").mkdir()
                 options.append(f"log={out / 'log'}")
             machine += ["-plugin", ",".join([self.plugin, *options])]
-        return [self.qemu, *machine,
+        return [self.qemu, *machine, *self.qemu_options,
                 "-smp", str(self.cpus), "-m", RAM, "-nodefaults", "-no-user-config",
                 "-display", "none", "-serial", "stdio", "-no-reboot",
                 "-virtfs", f"local,path={out},mount_tag=out,security_model=none",
