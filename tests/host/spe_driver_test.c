@@ -47,6 +47,7 @@ static struct world {
 	bool scattered;
 	struct hwt_pages *pages;	/* of the last buffer */
 	uint64_t ops;
+	int cpu;		/* the unit's */
 	struct fake_dev *dev;
 	int ident;
 	uint64_t saved;		/* bytes of the stream that the client has read */
@@ -230,7 +231,7 @@ static void run(uint64_t n)
 		spe_unit_op(&w.unit, &op);
 		if (w.irq) {
 			w.irq = false;
-			hwt_hook_irq(w.h->core, PID, PID, 0);
+			hwt_hook_irq(w.h->core, PID, PID, w.cpu);
 		}
 	}
 }
@@ -759,6 +760,46 @@ static void partial_record(void **state)
 	}
 }
 
+/* A CPU's buffer is known by the CPU, and nobody is switched in. */
+static void by_cpu(void **state)
+{
+	unsigned long set = 1ul << 2;
+	struct hwt_cred cred = fake_cred(FAKE_OWNER);
+	struct hwt_alloc al = {
+		.bufsize = BUFSIZE, .mode = HWT_MODE_CPU, .cpu_map = (cpuset_t *)(void *)&set,
+		.cpusetsize = sizeof(set), .backend_name = "spe", .ident = &w.ident, .kqueue_fd = 3,
+	};
+	vm_offset_t offset = 0;
+	uint64_t data = 0;
+	int ident = 0;
+
+	cred.perfmon = true;
+	w.cpu = 2;
+	assert_int_equal(hwt_ioctl(w.h->core, &cred, NULL, NULL, HWT_IOC_ALLOC, &al), 0);
+	assert_int_equal(fake_open_node(w.h, w.ident, w.cpu, &w.dev), 0);
+	w.dev->cred.perfmon = true;
+	assert_int_equal(configure(&plain_config), 0);
+	assert_int_equal(fake_simple(w.dev, HWT_IOC_START), 0);
+	assert_int_equal(bufptr(&ident, &offset, &data), -ENOENT);
+	samples(PER_HALF + 3);
+	assert_int_equal(bufptr(&ident, &offset, &data), 0);
+	assert_int_equal(ident, w.cpu);
+	assert_int_equal(offset, HALF);
+	assert_int_equal(data, 0);
+	save(HALF);
+	assert_int_equal(give_half(PID, 0), -ENOENT);
+	assert_int_equal(give_half((uint32_t)w.cpu, 0), 0);
+	assert_int_equal(fake_simple(w.dev, HWT_IOC_STOP), 0);
+	assert_int_equal(bufptr(&ident, &offset, &data), 0);
+	assert_int_equal(ident, w.cpu);
+	assert_int_equal(offset, 3 * SPE_RECORD_SIZE);
+	assert_int_equal(data, ARM_SPE_BUF_POS | ARM_SPE_FINAL_BUF);
+	save(position());
+	decode();
+	assert_int_equal(w.nev, PER_HALF + 3);
+	check_samples(0, w.nev, 0);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -778,6 +819,7 @@ int main(void)
 		TEST(write_fault),
 		TEST(padding_at_the_end),
 		TEST(partial_record),
+		TEST(by_cpu),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
