@@ -25,7 +25,6 @@
 #define CS_LSR_SLK		(1u << 1)	/* it is locked */
 #define CS_AUTHSTATUS		0xfb8
 #define CS_AUTH_NSNID		(3u << 2)	/* non-secure non-invasive: there, enabled */
-#define CS_AUTH_NSID		(3u << 0)
 #define CS_DEVARCH		0xfbc
 #define CS_DEVARCH_ARM		(0x23bu << 21)	/* ARCHITECT: Arm Limited */
 #define CS_DEVARCH_PRESENT	(1u << 20)

@@ -13,7 +13,7 @@ void cs_component_init(struct cs_regs *r, const struct cs_identity *id)
 	memset(r, 0, sizeof(*r));
 	*cs_reg(r, CS_CLAIMSET) = CLAIM_TAGS;
 	*cs_reg(r, CS_LSR) = CS_LSR_SLI | CS_LSR_SLK;
-	*cs_reg(r, CS_AUTHSTATUS) = CS_AUTH_NSNID | CS_AUTH_NSID;
+	*cs_reg(r, CS_AUTHSTATUS) = CS_AUTH_NSNID;
 	*cs_reg(r, CS_DEVARCH) = id->devarch;
 	*cs_reg(r, CS_DEVID) = id->devid;
 	*cs_reg(r, CS_DEVTYPE) = id->devtype;

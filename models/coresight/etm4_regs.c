@@ -7,8 +7,7 @@
 #define CCIT_MIN	4u
 #define PAIRS		4u
 #define CC_BITS		20u		/* TRCIDR2.CCSIZE */
-#define EXLEVELS_S	0xbu		/* EL0, EL1, EL3 */
-#define EXLEVELS_NS	0x7u		/* EL0, EL1, EL2 */
+#define EXLEVELS	0x7u		/* EL0, EL1, EL2; it knows no Secure state */
 #define VERSION_MINOR	3u		/* from here on WFI and WFE can be P0 */
 #define PART_ETM	0x95du
 
@@ -19,8 +18,7 @@ static const uint32_t idr[ETM4_NUM_IDR] = {
 	      VERSION_MINOR << TRCIDR1_MINOR_SHIFT,
 	[2] = TRCIDR2_IASIZE_64 | 4u << TRCIDR2_CIDSIZE_SHIFT |
 	      (CC_BITS - 12) << TRCIDR2_CCSIZE_SHIFT | TRCIDR2_WFXMODE,
-	[3] = CCIT_MIN | EXLEVELS_S << TRCIDR3_EXLEVEL_S_SHIFT |
-	      EXLEVELS_NS << TRCIDR3_EXLEVEL_NS_SHIFT | TRCIDR3_STALLCTL,
+	[3] = CCIT_MIN | EXLEVELS << TRCIDR3_EXLEVEL_NS_SHIFT | TRCIDR3_STALLCTL,
 	[4] = PAIRS,
 	[5] = TRCIDR5_TRACEIDSIZE_7,
 	/* 8: no speculation; 9 to 13: no keys; 6, 7: reserved. */
@@ -69,15 +67,13 @@ static const struct {
 	{TRCBBCTLR, ((1u << PAIRS) - 1) | TRCBBCTLR_INCLUDE, any},
 	{TRCTRACEIDR, TRCTRACEIDR_MASK, id_ok},
 	{TRCVICTLR, TRCVICTLR_EVENT_MASK | TRCVICTLR_SSSTATUS |
-		    EXLEVELS_S << TRCVICTLR_EXLEVEL_S_SHIFT |
-		    EXLEVELS_NS << TRCVICTLR_EXLEVEL_NS_SHIFT, view_ok},
+		    EXLEVELS << TRCVICTLR_EXLEVEL_NS_SHIFT, view_ok},
 	{TRCVIIECTLR, ((1u << PAIRS) - 1) * 0x10001u, any},
 	{TRCVISSCTLR, ((1u << 2 * PAIRS) - 1) * 0x10001u, any},
 	{TRCPDCR, ~0u, any},
 };
 
-#define ACATR_BITS (EXLEVELS_S << TRCACATR_EXLEVEL_S_SHIFT | \
-		    EXLEVELS_NS << TRCACATR_EXLEVEL_NS_SHIFT)
+#define ACATR_BITS (EXLEVELS << TRCACATR_EXLEVEL_NS_SHIFT)
 
 static int write64(struct etm_unit *u, uint32_t offset, uint64_t value)
 {

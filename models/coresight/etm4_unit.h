@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * An ETMv4 trace unit in software (IHI 0064F; A64 code, no speculation, no data
- * trace): registers in, runs in, packets out.  It knows no driver, no framework
- * and no emulator.
+ * An ETMv4 trace unit in software (IHI 0064F; A64 code, Non-secure state, no
+ * speculation, no data trace): registers in, runs in, packets out.  It knows no
+ * driver, no framework and no emulator.
  *
  * What is traced.  P0 elements are branches, ISB, WFI and WFE, and exceptions.  A
  * P0 element is traced if any instruction since the one before it was in ViewInst
@@ -56,7 +56,7 @@ int etm_unit_write(struct etm_unit *u, uint32_t offset, uint64_t value);
 uint64_t etm_unit_read(struct etm_unit *u, uint32_t offset);
 
 /*
- * Where the CPU stands: exception level (0..3, non-secure), context ID
+ * Where the CPU stands: exception level (0..2, non-secure), context ID
  * (CONTEXTIDR) and the next instruction.  What led there is not told.
  */
 void etm_unit_set_context(struct etm_unit *u, unsigned int el, uint32_t cid,

@@ -516,8 +516,11 @@ static void identification(void **state)
 		assert_int_equal(takes(TRCVIIECTLR, TRCVIIECTLR_EXCLUDE(i)), i < pairs);
 		assert_int_equal(takes(TRCVISSCTLR, TRCVISSCTLR_START(2 * i + 1)), i < pairs);
 	}
-	/* A bit a level, where the registers have it, too. */
+	/* Non-secure trace, nothing that changes what runs. */
+	assert_int_equal(etm_unit_read(f.u, CS_AUTHSTATUS), CS_AUTH_NSNID);
 	levels = etm_unit_read(f.u, TRCIDR(3)) & TRCVICTLR_EXLEVEL_MASK;
+	assert_int_equal(levels, 7u << TRCIDR3_EXLEVEL_NS_SHIFT);
+	/* A bit a level, where the registers have it, too. */
 	for (i = 0; i < 8; i++) {
 		bool is = levels >> (16 + i) & 1;
 
