@@ -105,6 +105,14 @@ def compare(what, ours, theirs):
         sys.exit(f"{what}s: {len(ours)}, not {len(theirs)}")
 
 
+def says_why(hwt_path, folder):
+    """Nothing could be decoded: no success, and a reason, whatever is asked for."""
+    for command in "script", "report", "calls":
+        done = subprocess.run([hwt_path, command, folder], capture_output=True, text=True)
+        if done.returncode != 3 or "no code at this address" not in done.stderr:
+            sys.exit(f"{folder}: hwt {command}: {done.returncode} {done.stderr}")
+
+
 def main():
     hwt_path, data = sys.argv[1], pathlib.Path(sys.argv[2])
     if not data.is_dir():
@@ -122,6 +130,8 @@ def main():
         near = os.path.relpath(folder)  # as one types it
         got = [int(a, 16) for a in hwt(hwt_path, "script", "--insns", "-F", "ip", near)]
         compare(f"{folder.name}: address", got, want)
+        if not want:
+            says_why(hwt_path, near)
         said = "\n".join(hwt(hwt_path, "info", near))
         if "backend     coresight" not in said or "written by" in said:
             sys.exit(f"{folder.name}: hwt info says\n{said}")
