@@ -6,10 +6,12 @@ usage: outputs.py HWT STEPS-GUEST [--inner]
 """
 import json
 import os
+import pty
 import resource
 import signal
 import subprocess
 import sys
+import time
 
 from addresses import by_hwt, by_perf, logged
 from checks import Checks, in_scratch, one_line, run
@@ -145,6 +147,40 @@ def check_reader_gone(checks):
                  run([HWT, "info", "-i", "p.data"]).returncode, 0)
 
 
+def shown(master):
+    """What a terminal got whose other end is closed."""
+    text = b""
+    try:
+        while piece := os.read(master, 4096):
+            text += piece
+    except OSError:
+        pass
+    os.close(master)
+    return text.decode()
+
+
+def check_progress(checks):
+    """On a terminal, if it takes more than a second; never where the listing goes."""
+    try:
+        master, slave = pty.openpty()
+    except OSError as error:  # a chroot without /dev/pts
+        print(f"left out: progress on a terminal: {error}")
+        return
+    words = [HWT, "script", "--insns", "-i", "ls.data"]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=slave) as process:
+        os.close(slave)
+        time.sleep(1.2)  # hwt waits for its reader meanwhile
+        listing = process.stdout.read()
+    text = shown(master)
+    checks.equal("progress: status", process.returncode, 0)
+    checks.that("progress: shown", text.startswith("\rdecoding: ") and " % after 1 s" in text,
+                repr(text))
+    checks.that("progress: wiped away", text.endswith("\r\033[K"), repr(text[-40:]))
+    checks.that("progress: not in the listing", b"decoding" not in listing)
+    done = run(["sh", "-c", " ".join(words) + " | (sleep 1.2; cat >rest)"])
+    checks.equal("no terminal: no progress", done.stderr, "")
+
+
 def main():
     need("qemu-x86_64", "perf")
     signal.alarm(300)
@@ -155,7 +191,7 @@ def main():
         run(["umount", "small"])
     else:
         for check in (check_full_disk, check_limit, check_full_device, check_closed,
-                      check_reader_gone):
+                      check_progress, check_reader_gone):
             check(checks)
     scratch.cleanup()
     checks.finish()
