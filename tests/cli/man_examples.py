@@ -5,9 +5,11 @@
 usage: man_examples.py HWT PAGE...
 
 An example is a .Dl line behind a comment line `.\\" test [STATUS] [aarch64]`; STATUS is
-the exit status that it must have, 0 if not given.  The examples of a page run one after
-the other in one folder, with `hwt` first on PATH.  It is empty but for ./prog, the AArch64
-program that $HWT_AARCH64_PROGRAM names; without one the examples of `aarch64` are left out.
+the exit status that it must have, 0 if not given.  One that needs the kernel host has
+`.\\" kernel` instead, and is not run; a page with an example without a mark is refused.
+The examples of a page run one after the other in one folder, with `hwt` first on PATH.  It
+is empty but for ./prog, the AArch64 program that $HWT_AARCH64_PROGRAM names; without one
+the examples of `aarch64` are left out.
 """
 import os
 import pathlib
@@ -17,21 +19,21 @@ import subprocess
 import sys
 import tempfile
 
-MARK = re.compile(r'^\.\\" test( (\d+))?( (aarch64))?$')
+MARK = re.compile(r'^\.\\" (?:test( (\d+))?( (aarch64))?|(kernel))$')
 LIMIT = 60  # seconds for one example
 
 
 def examples(page, foreign):
     """Commands and their statuses; foreign: those that need ./prog, too."""
-    status = None
+    status = needs = None
     for line in page.read_text(encoding="utf-8").splitlines():
         mark = MARK.match(line)
         if mark:
-            status, needs = int(mark.group(2) or 0), mark.group(4)
+            status, needs = int(mark.group(2) or 0), mark.group(4) or mark.group(5)
+        elif (status is not None) != line.startswith(".Dl "):
+            raise SystemExit(f"{page}: a mark without an example, or one without a mark: {line}")
         elif status is not None:
-            if not line.startswith(".Dl "):
-                raise SystemExit(f"{page}: a test mark without an example")
-            if foreign or not needs:
+            if not needs or (foreign and needs == "aarch64"):
                 yield line[4:].replace("\\-", "-"), status
             status = None
 
