@@ -78,6 +78,11 @@ expect "and named" grep -q "left out: mandoc" "$dir/out"
 expect "the others are installed" grep -qx libipt-dev "$dir/installed"
 expect "sudo where not root" grep -qx sudo "$dir/asked"
 
+touch -d @1 "$dir/meson.build"
+run 1000 build check
+expect "asked for again: it succeeds" [ "$status" = 0 ]
+expect "and the build is left alone: nothing came" [ "$setup" -nt "$dir/meson.build" ]
+
 run 0 build fuzz
 expect "required packages that cannot be had fail" [ "$status" = 1 ]
 expect "and are named" grep -q "could not install: clang" "$dir/out"
