@@ -2,23 +2,27 @@
 #include "driver_world.h"
 
 #include <stdlib.h>
+#include <sys/mman.h>
 
 struct driver_world driver_world;
 static struct hwt_core *core;
 
+/* Only what is written takes memory: buffers can be as large as any. */
 static struct hwt_pages *pages_alloc(void *host, size_t n, enum hwt_pages_how how)
 {
 	struct hwt_pages *p = calloc(1, sizeof(*p));
 
 	p->npages = n;
-	p->kva = aligned_alloc(PAGE, n * PAGE);
-	hwt_memset(p->kva, 0, n * PAGE);
+	p->kva = mmap(NULL, n * PAGE, PROT_READ | PROT_WRITE,
+		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (p->kva == MAP_FAILED)
+		abort();
 	return p;
 }
 
 static void pages_free(void *host, struct hwt_pages *p)
 {
-	free(p->kva);
+	munmap(p->kva, p->npages * PAGE);
 	free(p);
 }
 
@@ -32,6 +36,8 @@ uint64_t driver_world_page_addr(void *host, struct hwt_pages *p, size_t i)
 
 static void page_write64(void *host, struct hwt_pages *p, uint64_t off, uint64_t v)
 {
+	if (off >= p->npages * PAGE)
+		abort();
 	if (driver_world.page_written)
 		driver_world.page_written(driver_world_page_addr(NULL, p, off / PAGE) +
 					  WORLD_BIAS);

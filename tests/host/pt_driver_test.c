@@ -178,6 +178,20 @@ static void tables_cover_the_buffer(void **state)
 	}
 }
 
+/* The largest buffer there may be, in pieces that are as large as they can, and in pages. */
+static void tables_of_the_largest_buffers(void **state)
+{
+	struct hwt_buffer *b = driver_world_buffer(&be, 32ull << 30);
+	struct pt_topa *t = b->priv;
+
+	check_walk(b, t, t->ntables > 1);	/* how large they can be: where it lies */
+	driver_world_buffer_free(b);
+	driver_world.scattered = true;
+	b = driver_world_buffer(&be, 1ull << 30);
+	check_walk(b, b->priv, true);
+	driver_world_buffer_free(b);
+}
+
 static void a_unit_with_one_entry_a_table(void **state)
 {
 	struct hwt_buffer *b;
@@ -375,6 +389,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		T(config_table), T(four_ranges), T(a_unit_without_ranges_refuses_them),
+		T(tables_cover_the_buffer), T(tables_of_the_largest_buffers),
 		T(tables_cover_the_buffer), T(a_unit_with_one_entry_a_table),
 		T(trace_is_enabled_last), T(switch_out_drains_before_it_looks),
 		T(positions_count_laps), T(full_mode_protects_unread_data),
