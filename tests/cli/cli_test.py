@@ -321,20 +321,37 @@ class Failures(Case):
         self.assertIn("1 gap [1 x a loop without packets", done.stderr)
 
 
-    def test_overflow(self):
-        """What the unit lost is a counted gap; what is around it comes."""
-        prog = compile_c(self.dir, "prog", 'asm(".globl _start\\n_start: jmp *%rax");',
+    def raw_program(self, code):
+        """A program of one function, where it is, and packets with its address."""
+        prog = compile_c(self.dir, "prog", 'asm(".globl _start\\n_start: ' + code + '");',
                          "-nostdlib", "-static")
         start = struct.unpack_from("<Q", prog.read_bytes(), 24)[0]
         fup, tip = (bytes([op]) + struct.pack("<Q", start)[:6] for op in (0x7d, 0x6d))
         sync = b"\x02\x82" * 8 + b"\x99\x01" + fup + b"\x02\x23"
-        lost = b"\x02\xf3" + fup
-        end = fup + b"\x01"
-        (self.dir / "pt").write_bytes(sync + tip * 2 + lost + tip + lost + tip * 3 + end)
-        done = self.run_hwt("script", "--raw", "pt", "--map", prog, "--insns", "-F", "ip",
+        return prog, start, sync, fup, tip
+
+    def raw_addresses(self, trace, prog):
+        (self.dir / "pt").write_bytes(trace)
+        return self.run_hwt("script", "--raw", "pt", "--map", prog, "--insns", "-F", "ip",
                             status=3)
+
+    def test_overflow(self):
+        """What the unit lost is a counted gap; what is around it comes."""
+        prog, start, sync, fup, tip = self.raw_program("jmp *%rax")
+        lost = b"\x02\xf3" + fup
+        done = self.raw_addresses(sync + tip * 2 + lost + tip + lost + tip * 3 + fup + b"\x01",
+                                  prog)
         self.assertEqual(done.stdout.split("\n").count(f"{start:x}"), 6)
         self.one_line(done, "2 gaps [2 x the trace unit lost data (overflow)]")
+
+    def test_damaged_bit(self):
+        """A return whose bit is flipped: an error with its place, and on from a sync point."""
+        prog, start, sync, fup, tip = self.raw_program("call 1f\\n nop\\n1: ret")
+        done = self.raw_addresses(sync + b"\x04" + tip + sync + tip + fup + b"\x01", prog)
+        self.assertEqual([line for line in done.stdout.split() if ADDRESS.match(line)],
+                         [f"{start:x}", f"{start:x}", f"{start + 6:x}"])
+        self.one_line(done, "1 error", "bit not taken", f"offset {len(sync):#x}",
+                      f"address {start + 6:x}")
 
 
 class Binaries(Case):
