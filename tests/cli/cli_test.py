@@ -18,11 +18,13 @@ import time
 import unittest
 
 HWT = os.path.realpath(sys.argv[1]) if len(sys.argv) > 1 else "hwt"
+# Seconds for one command; with a sanitizer in the emulator it takes several times as long.
+LIMIT = 300 if "HWT_EMULATOR_PRELOAD" in os.environ else 60
 ADDRESS = re.compile(r"^[0-9a-f]+$")
 
 
 def hwt(*args, **kwargs):
-    kwargs.setdefault("timeout", 60)
+    kwargs.setdefault("timeout", LIMIT)
     kwargs.setdefault("capture_output", True)
     kwargs.setdefault("text", True)
     kwargs.setdefault("errors", "replace")
@@ -107,13 +109,13 @@ class Target(Case):
     def test_closed_descriptors(self):
         """Neither the program nor the recording gets what was closed."""
         script = f"{HWT} record -o d sh -c 'ls /proc/self/fd >f' <&- >&- 2>&-"
-        done = subprocess.run(["sh", "-c", script], cwd=self.dir, check=False, timeout=60)
+        done = subprocess.run(["sh", "-c", script], cwd=self.dir, check=False, timeout=LIMIT)
         self.assertEqual(done.returncode, 0)
         # 0 is ls's own look at the folder, 1 is the file.
         self.assertEqual((self.dir / "f").read_text().split(), ["0", "1"])
         self.info(0, "-i", "d")
         done = subprocess.run(["sh", "-c", f"{HWT} info -i d >&-"], cwd=self.dir, text=True,
-                              stderr=subprocess.PIPE, check=False, timeout=60)
+                              stderr=subprocess.PIPE, check=False, timeout=LIMIT)
         self.assertEqual(done.returncode, 1)
         self.assertIn("Bad file descriptor", done.stderr)
 
@@ -260,7 +262,7 @@ class Failures(Case):
         for args in (["script"], ["report"], ["calls"], ["dump"], ["info"], ["help"]):
             with open("/dev/full", "w", encoding="utf-8") as full:
                 done = subprocess.run([HWT, *args], cwd=self.dir, stdout=full, text=True,
-                                      stderr=subprocess.PIPE, check=False, timeout=60)
+                                      stderr=subprocess.PIPE, check=False, timeout=LIMIT)
             self.assertEqual(done.returncode, 1, args)
             self.assertIn("No space left", done.stderr)
 

@@ -30,7 +30,11 @@ class Checks:
         sys.exit(1 if self.failed or not self.done else 0)
 
 
-def run(command, timeout=120, **options):
+# Seconds; with a sanitizer in the emulator all takes several times as long.
+LIMIT = 600 if "HWT_EMULATOR_PRELOAD" in os.environ else 120
+
+
+def run(command, timeout=LIMIT, **options):
     """The finished process, output and errors as text."""
     options.setdefault("stdout", subprocess.PIPE)
     options.setdefault("stderr", subprocess.PIPE)
