@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Packets of Intel PT from bytes (SDM 33.4.2). */
 #include <errno.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "pt_packet.h"
@@ -372,16 +373,47 @@ int pt_packet_decode(const uint8_t *p, size_t n, struct pt_packet_state *state,
 	return rc;
 }
 
+/* What begins something that later packets complete (33.3.7, table 33-50). */
+static bool opens(const struct pt_packet *pkt)
+{
+	switch (pkt->type) {
+	case PT_FUP:
+	case PT_MODE_EXEC:
+	case PT_MODE_TSX:
+	case PT_MODE_OTHER:
+		return true;
+	case PT_PTW:
+	case PT_EXSTOP:
+	case PT_BEP:
+	case PT_CFE:
+		return pkt->count;	/* a FUP follows */
+	default:
+		return false;
+	}
+}
+
+static bool closes(const struct pt_packet *pkt)
+{
+	return pkt->type == PT_TNT || pkt->type == PT_TIP || pkt->type == PT_TIP_PGE ||
+	       pkt->type == PT_TIP_PGD || pkt->type == PT_OVF;
+}
+
 size_t pt_packet_whole(const uint8_t *p, size_t n)
 {
+	bool open = false, in_psb = false;
 	struct pt_packet_state state = {0};
 	struct pt_packet pkt;
-	size_t at = 0;
+	size_t at = 0, whole = 0;
 	int len;
 
-	while (at < n && (len = pt_packet_decode(p + at, n - at, &state, &pkt)) > 0)
+	while (at < n && (len = pt_packet_decode(p + at, n - at, &state, &pkt)) > 0) {
 		at += (size_t)len;
-	return at;
+		in_psb = pkt.type == PT_PSB || (in_psb && pkt.type != PT_PSBEND);
+		open = opens(&pkt) || (open && !closes(&pkt) && pkt.type != PT_PSBEND);
+		if (!in_psb && !open && !state.in_block)
+			whole = at;
+	}
+	return whole;
 }
 
 size_t pt_packet_find_psb(const uint8_t *p, size_t n)

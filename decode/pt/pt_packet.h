@@ -60,8 +60,10 @@ struct pt_packet {
 int pt_packet_decode(const uint8_t *p, size_t n, struct pt_packet_state *state,
 		     struct pt_packet *pkt);
 /*
- * How many of n bytes, which begin at a packet outside of a block, are whole packets;
- * an unknown one ends them.
+ * How many of n bytes, which begin at a packet outside of all of these, are whole
+ * packets, PSB+, blocks, and compounds: no FUP or MODE without what it is bound to.  An
+ * unknown packet ends them.  More than that many may be whole: what a FUP is bound to
+ * can stand before it.
  */
 size_t pt_packet_whole(const uint8_t *p, size_t n);
 /* Offset of the first whole PSB in n bytes, or n if there is none. */

@@ -349,17 +349,35 @@ static void find_psb(void **s)
 
 static void whole(void **s)
 {
-	/* PAD, TNT, TIP of 5 bytes, PSB, then a byte that is no packet. */
-	static const uint8_t bytes[] = {0, 6, 0x4d, 1, 2, 3, 4, PSB8, 0x05, 0};
-	static const size_t ends[] = {0, 1, 2, 7, 23};
-	size_t n, i;
+	static const struct {
+		const char *what;
+		uint8_t bytes[64], n;
+		uint8_t ends[8];	/* where packets are whole, beside 0 */
+	} t[] = {
+		{"PAD, TNT, TIP", {0, 6, 0x4d, 1, 2, 3, 4}, 7, {1, 2, 7}},
+		{"a byte that is no packet", {6, 0x05, 0, 6, 6}, 5, {1}},
+		{"PSB+ with CBR and FUP", {6, PSB8, 2, 3, 9, 0, 0x3d, 1, 2, 2, 0x23, 6}, 27,
+		 {1, 26, 27}},
+		{"FUP, TIP.PGD", {6, 0x3d, 1, 2, 1, 6}, 6, {1, 5, 6}},
+		{"FUP, MTC, TIP", {0x3d, 1, 2, 0x59, 7, 0x2d, 1, 2}, 8, {8}},
+		{"OVF, FUP, TNT", {2, 0xf3, 0x3d, 1, 2, 6}, 6, {2, 6}},
+		{"MODE.Exec, TIP.PGE", {0x99, 1, 0x31, 1, 2}, 5, {5}},
+		{"MODE.TSX, FUP, TIP", {0x99, 0x20, 0x3d, 1, 2, 0x2d, 1, 2}, 8, {8}},
+		{"PTW without FUP, with one, TNT",
+		 {2, 0x12, 1, 2, 3, 4, 2, 0x92, 1, 2, 3, 4, 0x3d, 1, 2, 6}, 16, {6, 16}},
+		{"BBP, BIP, BEP", {6, 2, 0x63, 1, 0x0c, 1, 2, 3, 4, 5, 6, 7, 8, 2, 0x33, 6}, 16,
+		 {1, 15, 16}},
+	};
+	size_t i, n, end, at;
 
-	(void)s;
-	for (n = i = 0; n <= sizeof(bytes); n++) {
-		if (i + 1 < sizeof(ends) / sizeof(ends[0]) && n >= ends[i + 1])
-			i++;
-		assert_int_equal(pt_packet_whole(bytes, n), ends[i]);
-	}
+	for (i = 0; i < sizeof(t) / sizeof(t[0]); i++)
+		for (n = end = at = 0; n <= t[i].n; n++) {
+			if (t[i].ends[at] && n >= t[i].ends[at])
+				end = t[i].ends[at++];
+			if (pt_packet_whole(t[i].bytes, n) != end)
+				fail_msg("%s: %zu of %zu bytes, not %zu", t[i].what,
+					 pt_packet_whole(t[i].bytes, n), n, end);
+		}
 }
 
 int main(void)
