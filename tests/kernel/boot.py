@@ -79,7 +79,8 @@ def test(build, arch):
     for kpti, words in KPTI.items():
         fake = "insmod /lib/modules/hwt_fake.ko\n" + pretended(
             {**PRETENDED, f"{SIDR},{VIRTUAL},{SIDR},{VIRTUAL}": words}) + "rmmod hwt_fake\n"
-        guest.boot(SCRIPT.format(silicon=refusals(arch) + fake), append=kpti).check()
+        guest.boot(SCRIPT.format(silicon=refusals(arch) + fake), timeout=900,
+                   append=kpti).check()
 
 
 vm.main(test)

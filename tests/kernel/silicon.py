@@ -187,7 +187,7 @@ def test(build, *programs):
         registers.write_bytes(memory())
         guest.qemu_options = ["-dtb", os.fspath(dtb), "-device",
                               f"loader,file={registers},addr={BASE:#x},force-raw=on"]
-        run = guest.boot(SCRIPT, append=APPEND)
+        run = guest.boot(SCRIPT, append=APPEND, timeout=900)
     print(run.log)
     run.check()
 
