@@ -148,6 +148,8 @@ static int script_run(const struct command *self, void *values, int noperands,
 		status = recording_open(&l.rec, &v->recording);
 	if (status)
 		return status;
+	if (v->recording.raw && !v->recording.maps.n)
+		message("a bare stream says nothing of code: pass it by --map ELF[@ADDR]");
 	if (recording_sampled(&l.rec)) {
 		options.mode = SCRIPT_SAMPLES;
 	} else if (options.fields & SCRIPT_OF_SAMPLES) {

@@ -836,6 +836,12 @@ class Hwt8(Case):
         done = self.run_hwt("-r", "-w", "trace.out", "/usr/bin/uname")
         self.assertEqual(done.stderr, "")
         self.assertTrue((self.dir / "trace.out").read_bytes().startswith(b"\x02\x82" * 8))
+        done = self.run_hwt("script", "--raw", "trace.out", status=3)
+        self.assertIn("pass it by --map ELF[@ADDR]", done.stderr)
+        self.assertIn("no code at this address", done.stdout)
+        done = self.run_hwt("dump", "--raw", "trace.out")
+        self.assertEqual(done.stderr, "")
+        self.assertIn("TIP.PGE", done.stdout)
 
     def test_filter(self):
         done = self.run_hwt("-i", "libc.so.6", "-f", "getenv", "-o", "symbol", "-g",
