@@ -14,6 +14,7 @@ static void *flow_new(struct hwt_stream *st, trace_code_fn code, void *code_ctx)
 		.source = st->etm,
 		.formatted = st->formatted,
 		.offset = st->begin,
+		.first_id = st->first_id,
 		.code = code,
 		.code_ctx = code_ctx,
 	};
@@ -102,6 +103,8 @@ static bool times_begin(struct times *t, uint64_t position)
 	etm_packets_free(t->packets);
 	t->packets = etm_packets_new_times(&t->st->etm, t->st->formatted, position,
 					   on_time, t);
+	if (t->packets && position == t->st->begin)
+		etm_packets_first_id(t->packets, t->st->first_id);
 	return t->packets != NULL;
 }
 
@@ -188,6 +191,8 @@ static int flow_packets(struct hwt_stream *st,
 					    list_packet, &l);
 		if (!p)
 			return -ENOMEM;
+		if (position == st->begin)
+			etm_packets_first_id(p, st->first_id);
 		etm_packets_feed(p, bytes, n);
 	}
 	if (p)

@@ -10,6 +10,8 @@
 #include "session_priv.h"
 
 #define SCAN_BYTES (64u << 10)
+#define LOOK_BACK 1024		/* bytes at once */
+#define LOOK_BACK_ALL (256u << 20)	/* of all threads: a hostile file has many */
 
 static void take_source(struct session_etm *to, const struct perfdata_etm *e)
 {
@@ -252,6 +254,38 @@ static void check_sinks(struct hwt_session *s)
 	}
 }
 
+/*
+ * The ID in force where a thread begins; 0: not known.  The formatter writes one when it
+ * changes only, and the thread may have that of one which ended just before.
+ */
+static uint8_t id_before(struct hwt_stream *sink, uint64_t position)
+{
+	uint64_t *left = &sink->session->etm_look_back;
+	uint8_t block[LOOK_BACK], id = 0;
+	const struct stream_chunk *c;
+	size_t i, n;
+
+	while (!id && position && position % CS_FRAME == 0) {
+		i = chunk_behind(sink, position - 1);
+		c = &sink->chunks[i];
+		if (i == sink->nchunks || c->position >= position)
+			break;
+		n = position - c->position < sizeof(block) ? position - c->position :
+							     sizeof(block);
+		n -= n % CS_FRAME;
+		if (!n || n > *left)
+			break;
+		*left -= n;
+		position -= n;
+		if (stream_read(sink, c->data_offset + (position - c->position), block, n) !=
+		    (ssize_t)n)
+			break;
+		for (i = n; i && !id; i -= CS_FRAME)
+			id = etm_frame_id(block + i - CS_FRAME);
+	}
+	return id;
+}
+
 /* A thread whose trace is in a buffer with that of others. */
 static void share(struct hwt_stream *st)
 {
@@ -266,6 +300,7 @@ static void share(struct hwt_stream *st)
 	among_others(st, st->source);
 	among_others(sink, sink->source);
 	count(st, sink, &first, &n);
+	st->first_id = id_before(sink, st->begin);
 	free(st->chunks);
 	lend(st, sink, first, n - first);
 	st->info.gaps = sink->info.gaps;
@@ -276,6 +311,7 @@ static void index_shared(struct hwt_session *s)
 	struct hwt_stream *st;
 	size_t i, first, n;
 
+	s->etm_look_back = LOOK_BACK_ALL;
 	for (i = 0; i < s->nstreams; i++)
 		if (s->streams[i]->sink)
 			share(s->streams[i]);

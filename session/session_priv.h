@@ -108,6 +108,7 @@ struct hwt_stream {
 	struct hwt_stream *sink;
 	uint64_t	begin, end;	/* end 0: the sink's */
 	uint32_t	source;
+	uint8_t		first_id;	/* in force at `begin`; 0: not known */
 	uint64_t	sink_bytes, sink_lost;	/* a sink: of the whole buffer */
 
 	/* Decoding; NULL decoder: not begun. */
@@ -147,6 +148,7 @@ struct hwt_session {
 	const struct flow_ops *flow;	/* how its trace is decoded; NULL: samples */
 	struct session_etm *etm;	/* CoreSight: netm units, from index on */
 	size_t		netm;
+	uint64_t	etm_look_back;	/* bytes that may be read for threads' first IDs */
 	struct idmap	units;		/* the same, by CPU */
 	bool		samples;	/* of SPE: hwt_stream_samples instead of events */
 	struct idmap	threads;	/* of samples, by CONTEXTIDR */

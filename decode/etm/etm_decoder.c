@@ -67,6 +67,8 @@ struct etm_decoder *etm_decoder_new(const struct etm_decoder_config *config)
 		d->config.max_walk = WALK_DEFAULT;
 	d->offset = config->offset;
 	etm_frames_init(&d->frames, config->offset);
+	if (config->first_id)
+		d->frames.id = config->first_id;
 	etm_scan_init(&d->scan, &config->source);
 	etm_spec_init(&d->spec, &config->source);
 	if (open_tree(d)) {

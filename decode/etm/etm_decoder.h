@@ -54,6 +54,7 @@ struct etm_decoder_config {
 	void		*code_ctx;
 	uint64_t	offset;		/* absolute position of the first byte */
 	bool		formatted;	/* frames of a sink, with trace IDs */
+	uint8_t		first_id;	/* the ID in force at the first byte; 0: not known */
 	uint64_t	max_walk;	/* bytes of code without a packet; 0: 4 MiB */
 };
 

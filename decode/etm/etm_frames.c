@@ -15,6 +15,16 @@ void etm_frames_reset(struct etm_frames *f, uint64_t offset)
 	f->id = ETM_FRAME_NO_ID;
 }
 
+uint8_t etm_frame_id(const uint8_t frame[CS_FRAME])
+{
+	int i;
+
+	for (i = CS_FRAME_AUX - 1; i >= 0; i -= 2)
+		if (frame[i] & CS_FRAME_ID)
+			return frame[i] >> 1;
+	return 0;
+}
+
 struct unpacking {
 	struct etm_segment *out;
 	size_t n;			/* segments begun */

@@ -26,6 +26,8 @@ struct etm_frames {
 void etm_frames_init(struct etm_frames *f, uint64_t offset);
 /* Bytes are missing, or what follows belongs to another recording. */
 void etm_frames_reset(struct etm_frames *f, uint64_t offset);
+/* The last ID in a frame, in force behind it; 0: it has none. */
+uint8_t etm_frame_id(const uint8_t frame[CS_FRAME]);
 /* Bytes of one source that follow each other in a frame. */
 struct etm_segment {
 	uint64_t	offset;		/* absolute, where the segment begins */

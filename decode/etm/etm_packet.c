@@ -114,6 +114,12 @@ struct etm_packets *etm_packets_new_times(const struct etm_source *source, bool 
 	return p;
 }
 
+void etm_packets_first_id(struct etm_packets *p, uint8_t id)
+{
+	if (id)
+		p->frames.id = id;
+}
+
 void etm_packets_free(struct etm_packets *p)
 {
 	if (p && p->tree)

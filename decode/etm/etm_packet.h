@@ -30,6 +30,8 @@ struct etm_packets *etm_packets_new_times(const struct etm_source *source, bool 
 						       uint64_t ticks),
 					  void *ctx);
 void etm_packets_free(struct etm_packets *p);
+/* Of frames, before the first byte: the ID in force there; 0: not known. */
+void etm_packets_first_id(struct etm_packets *p, uint8_t id);
 void etm_packets_feed(struct etm_packets *p, const uint8_t *bytes, size_t n);
 /* A packet that is not complete is told as bad. */
 void etm_packets_finish(struct etm_packets *p);

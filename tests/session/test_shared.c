@@ -9,6 +9,7 @@
 #include "container/perfdata.h"
 #include "decoded.h"
 #include "hw/coresight.h"
+#include "session/packets.h"
 
 #define CPU_A	2	/* has the buffer */
 #define CPU_B	5
@@ -154,10 +155,89 @@ static void owner_ends_first(void **state)
 	unlink(path);
 }
 
+/* A frame without an ID: fifteen bytes of whose it was. */
+static void put_more(uint8_t *f, const uint8_t *bytes)
+{
+	size_t i;
+
+	memset(f, 0, CS_FRAME);
+	for (i = 0; i < CS_FRAME_AUX; i++) {
+		f[i] = i % 2 ? bytes[i] : bytes[i] & (uint8_t)~1u;
+		if (i % 2 == 0 && bytes[i] & 1)
+			f[CS_FRAME_AUX] |= (uint8_t)(1u << i / 2);
+	}
+}
+
+static void put_source(struct perfdata_writer *w, uint32_t tid, uint32_t id, uint64_t position)
+{
+	struct {
+		struct hwt_rec rec;
+		struct hwt_rec_source source;
+	} r = {
+		.rec = {.size = sizeof(r), .type = HWT_REC_SOURCE, .pid = TID_A, .tid = tid,
+			.cpu = -1, .position = position},
+		.source = {TID_A, id},
+	};
+
+	assert_int_equal(perfdata_write_record(w, &r.rec), 0);
+}
+
+/* Packets of a stream, and how many of them are none. */
+static int bad_packets(void *ctx, const struct hwt_packet *p)
+{
+	int *bad = ctx;
+
+	*bad += p->kind != HWT_PACKET;
+	return 0;
+}
+
+/* A thread has the ID of one that wrote last before it: no frame says the ID again. */
+static void id_of_another(void **state)
+{
+	static const struct perfdata_params p = {.backend = "coresight", .shared = true};
+	uint8_t on[CS_FRAME_AUX]; /* Trace On, which may be repeated (IHI 0064 6.4) */
+	/* A sync point, an overflow. */
+	static const uint8_t bytes[2 * CS_FRAME_AUX] = {
+		0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x80, 1, 1, 0, 0, 5, 4,
+		4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4,
+	};
+	char path[] = "/tmp/hwt-session-shared-XXXXXX";
+	struct perfdata_writer *w;
+	uint8_t f[5][CS_FRAME];
+	struct hwt_session *s;
+	struct hwt_stream *st;
+	int bad = 0;
+
+	memset(on, 4, sizeof(on));
+	put_frame(f[0], ID_B, on, CS_FRAME_AUX - 2);
+	f[0][CS_FRAME_AUX - 1] = ID_B << 1 | CS_FRAME_ID; /* not ID 0: it goes on */
+	put_more(f[1], on);
+	put_more(f[2], on);
+	put_more(f[3], bytes);
+	put_more(f[4], bytes + CS_FRAME_AUX);
+	close(mkstemp(path));
+	assert_int_equal(perfdata_create(path, &p, &w), 0);
+	put_source(w, TID_A, ID_A, 0);
+	put_source(w, TID_B, ID_B, 0);
+	put_source(w, TID_B + 1, ID_B, 3 * CS_FRAME);
+	assert_int_equal(perfdata_write_trace(w, TID_A, TID_A, 0, f, sizeof(f), false, true), 0);
+	assert_int_equal(perfdata_close(w), 0);
+	s = open_session(path, 0);
+	assert_int_equal(hwt_session_nstreams(s), 3);
+	st = stream_of(s, TID_B + 1);
+	assert_int_equal(overflows(st), 1);
+	assert_int_equal(hwt_stream_rewind(st), 0);
+	assert_int_equal(hwt_stream_packets(s, st, bad_packets, &bad), 0);
+	assert_int_equal(bad, 0);
+	hwt_session_close(s);
+	unlink(path);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(cpus), cmocka_unit_test(owner_ends_first)};
+		cmocka_unit_test(cpus), cmocka_unit_test(owner_ends_first),
+		cmocka_unit_test(id_of_another)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
