@@ -13,6 +13,7 @@
 #define FEED_DEFAULT   (256u << 10)
 /* A JIT's names are written while it runs: a later file is another process's. */
 #define PERF_MAP_SLACK 10
+#define WITHOUT_OPENCSD "are not decoded here: this hwt was built without OpenCSD"
 
 void session_warn(struct hwt_session *s, const char *fmt, ...)
 {
@@ -191,9 +192,7 @@ static int folder_open(struct hwt_session *s, const char *path, char **error)
 	s->flow = flow_find("coresight");
 	if (s->flow)
 		return snapshot_session(s, path, error);
-	if (asprintf(error,
-		     "%s: is a folder; CoreSight is not decoded here (hwt was built "
-		     "without OpenCSD)",
+	if (asprintf(error, "%s: is a directory; snapshots of CoreSight " WITHOUT_OPENCSD,
 		     path) < 0)
 		*error = NULL;
 	return -ENOTSUP;
@@ -205,7 +204,9 @@ static bool can_decode(const struct hwt_session *s, const char *path, char **err
 	const char *lacks;
 	int n;
 
-	if (!s->flow) {
+	if (!s->flow && s->info.backend && !strcmp(s->info.backend, "coresight")) {
+		n = asprintf(error, "%s: traces of coresight " WITHOUT_OPENCSD, path);
+	} else if (!s->flow) {
 		n = asprintf(error, "%s: holds %s%s; that is not decoded here", path,
 			     s->info.backend ? "a trace of " : "no hardware trace",
 			     s->info.backend ? s->info.backend : "");

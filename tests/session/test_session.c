@@ -580,88 +580,6 @@ static void names_and_status(void **state)
 	world_end(&w);
 }
 
-static size_t read_all(const char *path, uint8_t *bytes, size_t max)
-{
-	FILE *f = fopen(path, "r");
-	size_t n;
-
-	assert_non_null(f);
-	n = fread(bytes, 1, max, f);
-	fclose(f);
-	return n;
-}
-
-enum { PIECE = 8 << 20, DRAFTS = 3, PART = PIECE / (DRAFTS + 1), HEAD = 1 << 10 };
-
-/*
- * What a recorder leaves that is killed behind a piece of trace and before its drafts were
- * dropped: the file as it is at the end, with the drafts as they were before; but inside,
- * two of them are records to be skipped already.
- */
-static void kill_among_drafts(const char *path, const uint8_t *trace)
-{
-	static const struct perfdata_params p = {.backend = "coresight", .shared = true};
-	static uint8_t drafts[PIECE];
-	struct {
-		struct hwt_rec rec;
-		struct hwt_rec_source source;
-	} r = {
-		.rec = {.size = sizeof(r), .type = HWT_REC_SOURCE, .pid = 70, .tid = 70,
-			.cpu = -1},
-		.source = {70, 0x10},
-	};
-	struct perfdata_writer *w;
-	size_t i, n = 0;
-	FILE *f;
-
-	assert_int_equal(perfdata_create(path, &p, &w), 0);
-	assert_int_equal(perfdata_write_record(w, &r.rec), 0);
-	for (i = 0; i < PIECE; i += PART) {
-		if (i == PIECE - PART)
-			n = read_all(path, drafts, sizeof(drafts));
-		assert_int_equal(perfdata_write_trace(w, 70, 70, i, trace + i, PART, false,
-						      false), 0);
-		assert_int_equal(perfdata_flush(w), 0);
-	}
-	assert_int_equal(perfdata_close(w), 0);
-	assert_in_range(n, DRAFTS * PART, sizeof(drafts) - 1);
-	memset(drafts + n / 8, 0, 8);
-	memset(drafts + n / 2, 0, 8);
-	f = fopen(path, "r+");
-	assert_non_null(f);
-	assert_int_equal(fseek(f, HEAD, SEEK_SET), 0);
-	assert_int_equal(fwrite(drafts + HEAD, 1, n - HEAD, f), n - HEAD);
-	fclose(f);
-}
-
-static void killed_among_drafts(void **state)
-{
-	static uint8_t trace[PIECE];
-	char path[] = "/tmp/hwt-session-drafts-XXXXXX";
-	const uint8_t *bytes;
-	uint64_t position, lost;
-	struct hwt_session *s;
-	struct hwt_stream *st;
-	size_t at, n;
-
-	for (at = 0; at < PIECE; at++)
-		trace[at] = (uint8_t)(at * 29 ^ at >> 8);
-	close(mkstemp(path));
-	kill_among_drafts(path, trace);
-	s = open_session(path, 0);
-	assert_int_equal(hwt_session_nstreams(s), 1);
-	st = hwt_session_stream(s, 0);
-	assert_int_equal(hwt_stream_counted(st).bytes, PIECE);
-	assert_int_equal(hwt_stream_counted(st).lost, 0);
-	for (at = 0; hwt_stream_chunk(st, &bytes, &n, &position, &lost) > 0; at += n) {
-		assert_int_equal(position, at);
-		assert_memory_equal(bytes, trace + at, n);
-	}
-	assert_int_equal(at, PIECE);
-	hwt_session_close(s);
-	unlink(path);
-}
-
 static void not_a_recording(void **state)
 {
 	struct hwt_session_options o = {.path = "/nowhere"};
@@ -696,7 +614,6 @@ int main(void)
 		cmocka_unit_test(names_and_status),
 		cmocka_unit_test(names_are_inherited),
 		cmocka_unit_test(exec_ends_a_trace),
-		cmocka_unit_test(killed_among_drafts),
 		cmocka_unit_test(not_a_recording),
 	};
 
