@@ -1,310 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The SPE driver on core's fake host.  Its bus records what is written, in which
- * order, and hands it to the unit of models/spe, which refuses what silicon would
- * not take; operations are fed and their records read back.
+ * The SPE driver against the unit of models/spe: the order of its writes, what it takes
+ * for a configuration, and that the samples of operations that are fed come back.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include "backends/spe/spe_backend.h"
-#include "decode/spe/spe_decoder.h"
-#include "models/spe/spe_feed.h"
-#include "tests/core/fake.h"
-
-#define PAGE		4096ull
-#define PID		100
-#define BUFSIZE		(4 * PAGE)
-#define HALF		(BUFSIZE / 2)
-#define INTERVAL	256u
-#define PER_HALF	(HALF / SPE_RECORD_SIZE)
-#define CODE		0x400000ull
-/* Where the unit sees a page that the host calls by its address. */
-#define BUS_OFFSET	(1ull << 40)
-
-struct entry {
-	uint32_t reg;		/* 0: a barrier */
-	uint64_t value;		/* or enum hwt_barrier */
-};
-
-static struct world {
-	struct fake_host *h;
-	struct hwt_backend be;
-	struct hwt_bus bus;
-	uint32_t caps[SPE_CAP_COUNT];
-	struct spe_unit unit;
-	struct spe_regs_file regs;
-	struct entry log[256];
-	int nlog;
-	int refused;
-	bool irq;		/* raised, not handled yet */
-	bool scattered;
-	struct hwt_pages *pages;	/* of the last buffer */
-	uint64_t ops;
-	int cpu;		/* the unit's */
-	struct fake_dev *dev;
-	int ident;
-	uint64_t saved;		/* bytes of the stream that the client has read */
-	uint8_t stream[1 << 20];
-	struct spe_event ev[16384];
-	int nev;
-} w;
-
-/* ---- bus, pages, unit ---- */
-
-static void note(uint32_t reg, uint64_t value)
-{
-	if (w.nlog < 256)
-		w.log[w.nlog++] = (struct entry){reg, value};
-}
-
-static void bus_write(struct hwt_bus *bus, int unit, uint32_t reg, uint64_t value)
-{
-	note(reg, value);
-	if (spe_unit_write(&w.unit, reg, value))
-		w.refused++;
-}
-
-static uint64_t bus_read(struct hwt_bus *bus, int unit, uint32_t reg)
-{
-	return spe_unit_read(&w.unit, reg);
-}
-
-static void bus_barrier(struct hwt_bus *bus, int unit, enum hwt_barrier kind)
-{
-	note(0, kind);
-}
-
-static uint64_t bus_now(struct hwt_bus *bus, int unit)
-{
-	return spe_unit_time(&w.unit);
-}
-
-static uint32_t bus_cap(struct hwt_bus *bus, uint32_t i)
-{
-	return i < SPE_CAP_COUNT ? w.caps[i] : 0;
-}
-
-static uint64_t bus_addr(struct hwt_bus *bus, uint64_t addr)
-{
-	return addr + BUS_OFFSET;
-}
-
-static const struct hwt_bus_ops bus_ops = {
-	.write = bus_write, .read = bus_read, .barrier = bus_barrier, .now = bus_now,
-	.cap = bus_cap, .buf_addr = bus_addr,
-};
-
-static struct hwt_pages *pages_alloc(void *host, size_t n, enum hwt_pages_how how)
-{
-	struct hwt_pages *p = calloc(1, sizeof(*p));
-
-	p->npages = n;
-	p->kva = aligned_alloc(PAGE, n * PAGE);
-	memset(p->kva, 0xee, n * PAGE);
-	w.pages = p;
-	return p;
-}
-
-static void pages_free(void *host, struct hwt_pages *p)
-{
-	free(p->kva);
-	free(p);
-}
-
-/* Scattered: no page follows the one before it. */
-static uint64_t page_addr(void *host, struct hwt_pages *p, size_t i)
-{
-	return PAGE * (w.scattered ? 100 + 2 * i : 100 + i);
-}
-
-static void *unit_memory(void *ctx, uint64_t addr, uint64_t len)
-{
-	uint64_t page = (addr - BUS_OFFSET) / PAGE - 100;
-
-	if (w.scattered)
-		page = page % 2 ? ~0ull : page / 2;
-	if (addr < BUS_OFFSET || page >= w.pages->npages)
-		return NULL;
-	return (uint8_t *)w.pages->kva + page * PAGE + addr % PAGE;
-}
-
-static void unit_interrupt(void *ctx)
-{
-	w.irq = true;
-}
-
-static int setup_with(bool may_hold, bool scattered)
-{
-	struct spe_unit_host host = {NULL, unit_memory, unit_interrupt, NULL};
-
-	memset(&w, 0, sizeof(w));
-	w.scattered = scattered;
-	spe_unit_caps(w.caps);
-	if (spe_unit_init(&w.unit, &w.regs, 1, &host))
-		return -1;
-	w.bus = (struct hwt_bus){.ops = &bus_ops, .name = "recording", .time_hz = 1};
-	w.h = fake_host_new(may_hold);
-	w.h->ops.pages_alloc = pages_alloc;
-	w.h->ops.pages_free = pages_free;
-	w.h->ops.page_addr = page_addr;
-	spe_backend_init(&w.be, &w.bus);
-	fake_target_add(w.h, PID, 1);
-	return hwt_backend_register(w.h->core, &w.be);
-}
-
-static int setup(void **state)
-{
-	return setup_with(false, false);
-}
-
-static int setup_holding(void **state)
-{
-	return setup_with(true, false);
-}
-
-static int setup_scattered(void **state)
-{
-	return setup_with(false, true);
-}
-
-static int teardown(void **state)
-{
-	if (w.dev)
-		fake_close(w.dev);
-	spe_unit_fini(&w.unit);
-	/* Whatever the test did, no write was one that silicon refuses. */
-	assert_int_equal(w.refused, 0);
-	hwt_owner_exit(w.h->core, FAKE_OWNER);
-	assert_int_equal(hwt_backend_unregister(w.h->core, &w.be), 0);
-	w.h->pages = 0;
-	return fake_host_free(w.h) ? 0 : -1;
-}
-
-static int allocate(uint64_t bufsize)
-{
-	struct hwt_cred cred = fake_cred(FAKE_OWNER);
-	struct hwt_alloc al = {
-		.bufsize = bufsize, .mode = HWT_MODE_THREAD, .pid = PID,
-		.backend_name = "spe", .ident = &w.ident, .kqueue_fd = 3,
-	};
-
-	return hwt_ioctl(w.h->core, &cred, NULL, NULL, HWT_IOC_ALLOC, &al);
-}
-
-static int configure(const struct arm_spe_config2 *c)
-{
-	struct hwt_set_config s = {
-		.config = (void *)(uintptr_t)c, .config_size = sizeof(*c),
-		.config_version = ARM_SPE_CONFIG_VERSION2,
-	};
-
-	return fake_ioctl(w.dev, HWT_IOC_SET_CONFIG, &s);
-}
-
-static const struct arm_spe_config2 plain_config = {
-	.first = {INTERVAL, ARM_SPE_USER_ONLY, ARM_SPE_CTX_PID}, .flags = ARM_SPE_NO_JITTER,
-};
-
-static void begin(void)
-{
-	assert_int_equal(allocate(BUFSIZE), 0);
-	assert_int_equal(fake_open_node(w.h, w.ident, 0, &w.dev), 0);
-	assert_int_equal(configure(&plain_config), 0);
-	assert_int_equal(fake_simple(w.dev, HWT_IOC_START), 0);
-	fake_switch_in(w.h, PID, PID, 0);
-}
-
-/* n operations, each interrupt behind the one that filled a piece. */
-static void run(uint64_t n)
-{
-	struct spe_op op = {0};
-
-	while (n--) {
-		op.pc = CODE + 4 * w.ops++;
-		spe_unit_op(&w.unit, &op);
-		if (w.irq) {
-			w.irq = false;
-			hwt_hook_irq(w.h->core, PID, PID, w.cpu);
-		}
-	}
-}
-
-static void samples(uint64_t n)
-{
-	run(n * INTERVAL);
-}
-
-static int bufptr(int *ident, vm_offset_t *offset, uint64_t *data)
-{
-	struct hwt_bufptr_get get = {ident, offset, data};
-
-	return fake_ioctl(w.dev, HWT_IOC_BUFPTR_GET, &get);
-}
-
-static uint64_t position(void)
-{
-	struct hwt_position_get get = {0};
-
-	assert_int_equal(fake_ioctl(w.dev, HWT_IOC_POSITION_GET, &get), 0);
-	return get.head;
-}
-
-static int give_half(uint32_t ident, unsigned int half)
-{
-	struct arm_spe_svc_buf svc = {.ident = ident, .buf_idx = half & 1};
-	struct hwt_svc_buf s = {&svc, sizeof(svc), ARM_SPE_SVC_BUF_VERSION};
-
-	return fake_ioctl(w.dev, HWT_IOC_SVC_BUF, &s);
-}
-
-static int give_to(uint64_t tail)
-{
-	struct arm_spe_svc_buf2 svc = {PID, 0, tail};
-	struct hwt_svc_buf s = {&svc, sizeof(svc), ARM_SPE_SVC_BUF_VERSION2};
-
-	return fake_ioctl(w.dev, HWT_IOC_SVC_BUF, &s);
-}
-
-/* Copies the stream up to `to` out of the buffer. */
-static void save(uint64_t to)
-{
-	for (; w.saved < to; w.saved++)
-		w.stream[w.saved] = ((uint8_t *)w.pages->kva)[w.saved % BUFSIZE];
-}
-
-static void decode(void)
-{
-	struct spe_decoder_config config = {.align = SPE_RECORD_SIZE};
-	struct spe_decoder *d = spe_decoder_new(&config);
-	int n;
-
-	w.nev = 0;
-	spe_decoder_feed(d, w.stream, w.saved);
-	while ((n = spe_decoder_next(d, w.ev + w.nev, 64)) > 0)
-		w.nev += n;
-	spe_decoder_finish(d);
-	assert_int_equal(spe_decoder_next(d, w.ev, 1), 0);
-	spe_decoder_free(d);
-}
-
-/* Sample i is operation (i + 1) * INTERVAL - 1, i from `first` on. */
-static void check_samples(int at, int n, uint64_t first)
-{
-	int i;
-
-	for (i = 0; i < n; i++) {
-		assert_int_equal(w.ev[at + i].type, SPE_SAMPLE);
-		assert_true(w.ev[at + i].sample.addr[SPE_ADDR_PC] ==
-			    CODE + 4 * ((first + (uint64_t)i + 1) * INTERVAL - 1));
-	}
-}
+#include "spe_world.h"
 
 /* ---- order of writes ---- */
 
@@ -312,8 +13,8 @@ static int find(int from, uint32_t reg)
 {
 	int i;
 
-	for (i = from; i < w.nlog; i++)
-		if (w.log[i].reg == reg)
+	for (i = from; i < world.nlog; i++)
+		if (world.log[i].reg == reg)
 			return i;
 	return -1;
 }
@@ -328,8 +29,8 @@ static int check_off(int at)
 	size_t i;
 
 	for (i = 0; i < sizeof(off) / sizeof(off[0]); i++, at++) {
-		assert_int_equal(w.log[at].reg, off[i].reg);
-		assert_true(w.log[at].value == off[i].value);
+		assert_int_equal(world.log[at].reg, off[i].reg);
+		assert_true(world.log[at].value == off[i].value);
 	}
 	return at;
 }
@@ -344,14 +45,14 @@ static int check_on(int at)
 	size_t i;
 
 	assert_true(scr > 0);
-	assert_true(w.log[scr].value == (PMSCR_E0SPE | PMSCR_CX | PMSCR_TS));
+	assert_true(world.log[scr].value == (PMSCR_E0SPE | PMSCR_CX | PMSCR_TS));
 	for (i = 0; i < sizeof(before) / sizeof(before[0]); i++) {
 		k = find(at, before[i]);
 		assert_in_range(k, at, scr - 1);
 	}
 	assert_true(find(at, PMBSR_EL1) < find(at, PMBLIMITR_EL1));
-	assert_int_equal(w.log[scr - 1].reg, 0);
-	assert_int_equal(w.log[scr + 1].reg, 0);
+	assert_int_equal(world.log[scr - 1].reg, 0);
+	assert_int_equal(world.log[scr + 1].reg, 0);
 	return scr + 2;
 }
 
@@ -362,25 +63,26 @@ static void order_of_writes(void **state)
 
 	begin();
 	at = check_on(0);
-	assert_int_equal(at, w.nlog);
-	limit = w.log[find(0, PMBLIMITR_EL1)].value;
+	assert_int_equal(at, world.nlog);
+	limit = world.log[find(0, PMBLIMITR_EL1)].value;
 	assert_true(limit == ((100 * PAGE + BUS_OFFSET + HALF) | PMBLIMITR_NVM | PMBLIMITR_E));
-	assert_true(w.log[find(0, PMBPTR_EL1)].value == 100 * PAGE + BUS_OFFSET);
+	assert_true(world.log[find(0, PMBPTR_EL1)].value == 100 * PAGE + BUS_OFFSET);
 	/* The interrupt: off, then the other half. */
-	w.nlog = 0;
+	world.nlog = 0;
 	samples(PER_HALF);
 	at = check_on(check_off(0));
-	assert_int_equal(at, w.nlog);
-	assert_true(w.log[find(0, PMBPTR_EL1)].value == 100 * PAGE + BUS_OFFSET + HALF);
+	assert_int_equal(at, world.nlog);
+	assert_true(world.log[find(0, PMBPTR_EL1)].value ==
+		    100 * PAGE + BUS_OFFSET + HALF);
 	/* Out and in again: goes on where it was, in the middle of an interval. */
 	run(100);
-	w.nlog = 0;
-	fake_switch_out(w.h, PID, PID);
-	assert_int_equal(check_off(0), w.nlog);
-	w.nlog = 0;
-	fake_switch_in(w.h, PID, PID, 0);
+	world.nlog = 0;
+	fake_switch_out(world.h, PID, PID);
+	assert_int_equal(check_off(0), world.nlog);
+	world.nlog = 0;
+	fake_switch_in(world.h, PID, PID, 0);
 	check_on(0);
-	assert_int_equal(w.log[find(0, PMSICR_EL1)].value, INTERVAL - 100);
+	assert_int_equal(world.log[find(0, PMSICR_EL1)].value, INTERVAL - 100);
 }
 
 /* ---- configurations ---- */
@@ -445,9 +147,10 @@ static void config_table(void **state)
 
 	for (i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
 		void *out = NULL;
-		int got = w.be.ops->config_check(&w.be, row[i].mode, row[i].cred, &row[i].c,
-						 row[i].version == 1 ? sizeof(row[i].c.first) :
-						 sizeof(row[i].c), row[i].version, &out);
+		int got = world.be.ops->config_check(
+			&world.be, row[i].mode, row[i].cred, &row[i].c,
+			row[i].version == 1 ? sizeof(row[i].c.first) : sizeof(row[i].c),
+			row[i].version, &out);
 
 		if (got != row[i].want)
 			fail_msg("row %zu: %d instead of %d", i, got, row[i].want);
@@ -471,29 +174,34 @@ static void config_against_the_unit(void **state)
 
 	c.pmsevfr = c.pmsnevfr = c.pmslatfr = 2;
 	for (i = 0; i < 4; i++) {
-		spe_unit_caps(w.caps);
-		w.caps[SPE_CAP_PMSIDR] &= ~(uint32_t)filters[i].idr;
+		spe_unit_caps(world.caps);
+		world.caps[SPE_CAP_PMSIDR] &= ~(uint32_t)filters[i].idr;
 		c.pmsfcr = filters[i].fcr;
-		assert_int_equal(w.be.ops->config_check(&w.be, HWT_MODE_THREAD, &user, &c,
-							sizeof(c), 2, &out), -EOPNOTSUPP);
+		assert_int_equal(world.be.ops->config_check(&world.be, HWT_MODE_THREAD,
+							    &user, &c, sizeof(c), 2,
+							    &out),
+				 -EOPNOTSUPP);
 	}
 	/* One that keeps bits of its own in the registers. */
 	c.pmsfcr = PMSFCR_FE | PMSFCR_FNE;
 	c.pmsevfr = c.pmsnevfr = 1ull << 48 | 2;
-	spe_unit_caps(w.caps);
-	w.caps[SPE_CAP_EVENTS_HI] = 1u << 16;
-	assert_int_equal(w.be.ops->config_check(&w.be, HWT_MODE_THREAD, &user, &c, sizeof(c), 2,
-						&out), 0);
+	spe_unit_caps(world.caps);
+	world.caps[SPE_CAP_EVENTS_HI] = 1u << 16;
+	assert_int_equal(world.be.ops->config_check(&world.be, HWT_MODE_THREAD, &user, &c,
+						    sizeof(c), 2, &out),
+			 0);
 	assert_true(((struct spe_config *)out)->evfr == c.pmsevfr);
 	hwt_free(out);
 	c.pmsfcr = 0;
-	w.caps[SPE_CAP_PMSIDR] |= 4u << PMSIDR_INTERVAL_SHIFT;
+	world.caps[SPE_CAP_PMSIDR] |= 4u << PMSIDR_INTERVAL_SHIFT;
 	c.first.interval = 768;
-	assert_int_equal(w.be.ops->config_check(&w.be, HWT_MODE_THREAD, &user, &c, sizeof(c), 2,
-						&out), -EINVAL);
+	assert_int_equal(world.be.ops->config_check(&world.be, HWT_MODE_THREAD, &user, &c,
+						    sizeof(c), 2, &out),
+			 -EINVAL);
 	c.first.interval = 0;
-	assert_int_equal(w.be.ops->config_check(&w.be, HWT_MODE_THREAD, &user, &c, sizeof(c), 2,
-						&out), 0);
+	assert_int_equal(world.be.ops->config_check(&world.be, HWT_MODE_THREAD, &user, &c,
+						    sizeof(c), 2, &out),
+			 0);
 	assert_int_equal(((struct spe_config *)out)->irr, 1024);
 	hwt_free(out);
 }
@@ -517,15 +225,15 @@ static void halves_by_index(void **state)
 	begin();
 	assert_int_equal(bufptr(&ident, &offset, &data), -ENOENT);
 	for (round = 0; round < 6; round++) {
-		signals = w.h->signals;
+		signals = world.h->signals;
 		samples(PER_HALF);
-		assert_true(w.h->signals > signals);
+		assert_true(world.h->signals > signals);
 		assert_int_equal(bufptr(&ident, &offset, &data), 0);
 		assert_int_equal(ident, PID);
 		assert_int_equal(offset, HALF);
 		assert_int_equal(data, round & 1 ? ARM_SPE_BUF_POS : 0);
 		assert_int_equal(bufptr(&ident, &offset, &data), -ENOENT);
-		save(w.saved + HALF);
+		save(world.saved + HALF);
 		assert_int_equal(give_half(PID, (unsigned int)round & 1), 0);
 	}
 	/* The other one is not full, and this one is given back already. */
@@ -533,8 +241,8 @@ static void halves_by_index(void **state)
 	assert_int_equal(give_half(PID, 1), -EINVAL);
 	assert_int_equal(give_half(PID + 1, 0), -ENOENT);
 	decode();
-	assert_int_equal(w.nev, 6 * PER_HALF);
-	check_samples(0, w.nev, 0);
+	assert_int_equal(world.nev, 6 * PER_HALF);
+	check_samples(0, world.nev, 0);
 }
 
 /* What the unit says of samples that it lost is told once, with the half they miss in. */
@@ -549,11 +257,13 @@ static void collisions_are_told(void **state)
 	for (i = 0; i < sizeof(told) / sizeof(told[0]); i++) {
 		samples(PER_HALF / 2);
 		if (told[i])
-			assert_int_equal(spe_unit_write(&w.unit, PMBSR_EL1, PMBSR_COLL), 0);
+			assert_int_equal(
+				spe_unit_write(&world.unit, PMBSR_EL1, PMBSR_COLL), 0);
 		samples(PER_HALF / 2);
-		assert_true(fake_record_of(w.dev, HWT_REC_BUFFER, record, sizeof(record)));
+		assert_true(fake_record_of(world.dev, HWT_REC_BUFFER, record,
+					   sizeof(record)));
 		assert_int_equal(buf->flags & HWT_BUF_COLLISION, told[i]);
-		save(w.saved + HALF);
+		save(world.saved + HALF);
 		assert_int_equal(give_half(PID, i & 1), 0);
 	}
 }
@@ -568,7 +278,7 @@ static void both_halves_full(void **state)
 
 	begin();
 	samples(PER_HALF);
-	assert_true(fake_record_of(w.dev, HWT_REC_BUFFER, record, sizeof(record)));
+	assert_true(fake_record_of(world.dev, HWT_REC_BUFFER, record, sizeof(record)));
 	assert_int_equal(buf->head, HALF);
 	assert_int_equal(buf->flags & HWT_BUF_FULL, 0);
 	/* There was room, but the unit stood still until its interrupt was taken. */
@@ -577,7 +287,7 @@ static void both_halves_full(void **state)
 	assert_int_equal(position(), BUFSIZE);
 	samples(10);
 	assert_int_equal(position(), BUFSIZE);
-	assert_true(fake_record_of(w.dev, HWT_REC_BUFFER, record, sizeof(record)));
+	assert_true(fake_record_of(world.dev, HWT_REC_BUFFER, record, sizeof(record)));
 	assert_int_equal(buf->head, BUFSIZE);
 	assert_int_equal(buf->flags & HWT_BUF_FULL, HWT_BUF_FULL);
 	assert_int_equal(buf->lost, 2);
@@ -594,7 +304,7 @@ static void both_halves_full(void **state)
 	assert_int_equal(position(), BUFSIZE + 5 * SPE_RECORD_SIZE);
 	save(position());
 	decode();
-	assert_int_equal(w.nev, 2 * PER_HALF + 5);
+	assert_int_equal(world.nev, 2 * PER_HALF + 5);
 	check_samples(0, 2 * PER_HALF, 0);
 }
 
@@ -605,17 +315,17 @@ static void held_until_read(void **state)
 
 	begin();
 	samples(2 * PER_HALF);
-	assert_int_equal(hwt_hook_irq_resume(w.h->core, PID, PID, 0), -EAGAIN);
+	assert_int_equal(hwt_hook_irq_resume(world.h->core, PID, PID, 0), -EAGAIN);
 	save(HALF);
 	assert_int_equal(give_to(HALF), 0);
-	assert_int_equal(hwt_hook_irq_resume(w.h->core, PID, PID, 0), 0);
+	assert_int_equal(hwt_hook_irq_resume(world.h->core, PID, PID, 0), 0);
 	samples(PER_HALF);
 	assert_int_equal(position(), BUFSIZE + HALF);
 	save(position());
 	decode();
-	assert_int_equal(w.nev, 3 * PER_HALF);
-	check_samples(0, w.nev, 0);
-	assert_true(fake_record_of(w.dev, HWT_REC_BUFFER, record, sizeof(record)));
+	assert_int_equal(world.nev, 3 * PER_HALF);
+	check_samples(0, world.nev, 0);
+	assert_true(fake_record_of(world.dev, HWT_REC_BUFFER, record, sizeof(record)));
 	assert_int_equal(((const struct hwt_rec_buffer *)(record + 5))->lost, 0);
 }
 
@@ -646,7 +356,7 @@ static void final_half(void **state)
 
 	begin();
 	samples(PER_HALF + 7);
-	assert_int_equal(fake_simple(w.dev, HWT_IOC_STOP), 0);
+	assert_int_equal(fake_simple(world.dev, HWT_IOC_STOP), 0);
 	assert_int_equal(bufptr(&ident, &offset, &data), 0);
 	assert_int_equal(offset, HALF);
 	assert_int_equal(bufptr(&ident, &offset, &data), 0);
@@ -654,15 +364,15 @@ static void final_half(void **state)
 	assert_int_equal(data, ARM_SPE_BUF_POS | ARM_SPE_FINAL_BUF);
 	assert_int_equal(bufptr(&ident, &offset, &data), -ENOENT);
 	/* It goes on behind that. */
-	assert_int_equal(fake_simple(w.dev, HWT_IOC_START), 0);
-	fake_switch_in(w.h, PID, PID, 0);
+	assert_int_equal(fake_simple(world.dev, HWT_IOC_START), 0);
+	fake_switch_in(world.h, PID, PID, 0);
 	samples(PER_HALF - 7);
 	assert_int_equal(bufptr(&ident, &offset, &data), 0);
 	assert_int_equal(offset, HALF);
 	assert_int_equal(data, ARM_SPE_BUF_POS);
 	save(BUFSIZE);
 	decode();
-	assert_int_equal(w.nev, 2 * PER_HALF);
+	assert_int_equal(world.nev, 2 * PER_HALF);
 }
 
 /* Each page is a piece of its own; records and halves are the same. */
@@ -683,8 +393,8 @@ static void scattered_pages(void **state)
 	samples(2 * PER_HALF);
 	save(BUFSIZE + HALF);
 	decode();
-	assert_int_equal(w.nev, 3 * PER_HALF);
-	check_samples(0, w.nev, 0);
+	assert_int_equal(world.nev, 3 * PER_HALF);
+	check_samples(0, world.nev, 0);
 }
 
 /* The unit cannot write: said once, counted, and the rest stays whole. */
@@ -694,15 +404,15 @@ static void write_fault(void **state)
 
 	begin();
 	samples(5);
-	w.pages->npages = 0;
+	world.pages->npages = 0;
 	samples(5);
 	assert_int_equal(position(), 5 * SPE_RECORD_SIZE);
-	assert_true(fake_record_of(w.dev, HWT_REC_BUFFER, record, sizeof(record)));
+	assert_true(fake_record_of(world.dev, HWT_REC_BUFFER, record, sizeof(record)));
 	assert_int_equal(((const struct hwt_rec_buffer *)(record + 5))->lost, 1);
-	w.pages->npages = BUFSIZE / PAGE;
+	world.pages->npages = BUFSIZE / PAGE;
 	save(position());
 	decode();
-	assert_int_equal(w.nev, 5);
+	assert_int_equal(world.nev, 5);
 }
 
 /* Records smaller than their largest size: what does not fit is padding. */
@@ -710,19 +420,20 @@ static void padding_at_the_end(void **state)
 {
 	int i;
 
-	w.caps[SPE_CAP_PMSIDR] = (w.caps[SPE_CAP_PMSIDR] & ~0xf000u) | 7u << 12;
+	world.caps[SPE_CAP_PMSIDR] = (world.caps[SPE_CAP_PMSIDR] & ~0xf000u) | 7u << 12;
 	begin();
 	samples(PER_HALF - 1);
 	/* A unit that wants room for 128 bytes says so one record earlier. */
-	w.regs.reg[SPE_REG_INDEX(PMBSR_EL1)] = PMBSR_S | PMBSR_BSC_FULL;
-	hwt_hook_irq(w.h->core, PID, PID, 0);
+	world.regs.reg[SPE_REG_INDEX(PMBSR_EL1)] = PMBSR_S | PMBSR_BSC_FULL;
+	hwt_hook_irq(world.h->core, PID, PID, 0);
 	assert_int_equal(position(), HALF);
 	for (i = 0; i < (int)SPE_RECORD_SIZE; i++)
-		assert_int_equal(((uint8_t *)w.pages->kva)[HALF - SPE_RECORD_SIZE + i], 0);
+		assert_int_equal(
+			((uint8_t *)world.pages->kva)[HALF - SPE_RECORD_SIZE + i], 0);
 	samples(1);
 	save(position());
 	decode();
-	assert_int_equal(w.nev, PER_HALF);
+	assert_int_equal(world.nev, PER_HALF);
 }
 
 /*
@@ -742,13 +453,15 @@ static void partial_record(void **state)
 		uint64_t half = i & 1 ? ARM_SPE_BUF_POS : 0;
 
 		samples(PER_HALF - 1);
-		w.regs.reg[SPE_REG_INDEX(PMBPTR_EL1)] += bytes[i];
-		w.regs.reg[SPE_REG_INDEX(PMBSR_EL1)] = PMBSR_S | PMBSR_DL | PMBSR_BSC_FULL;
-		hwt_hook_irq(w.h->core, PID, PID, 0);
+		world.regs.reg[SPE_REG_INDEX(PMBPTR_EL1)] += bytes[i];
+		world.regs.reg[SPE_REG_INDEX(PMBSR_EL1)] =
+			PMBSR_S | PMBSR_DL | PMBSR_BSC_FULL;
+		hwt_hook_irq(world.h->core, PID, PID, 0);
 		assert_int_equal(bufptr(&ident, &offset, &data), 0);
 		assert_int_equal(offset, HALF);
 		assert_int_equal(data, half | ARM_SPE_PARTREC);
-		assert_true(fake_record_of(w.dev, HWT_REC_BUFFER, record, sizeof(record)));
+		assert_true(fake_record_of(world.dev, HWT_REC_BUFFER, record,
+					   sizeof(record)));
 		assert_int_equal(((const struct hwt_rec_buffer *)(record + 5))->lost, i + 1);
 		assert_int_equal(give_half(PID, i & 1), 0);
 	}
@@ -766,38 +479,44 @@ static void by_cpu(void **state)
 	unsigned long set = 1ul << 2;
 	struct hwt_cred cred = fake_cred(FAKE_OWNER);
 	struct hwt_alloc al = {
-		.bufsize = BUFSIZE, .mode = HWT_MODE_CPU, .cpu_map = (cpuset_t *)(void *)&set,
-		.cpusetsize = sizeof(set), .backend_name = "spe", .ident = &w.ident, .kqueue_fd = 3,
+		.bufsize = BUFSIZE,
+		.mode = HWT_MODE_CPU,
+		.cpu_map = (cpuset_t *)(void *)&set,
+		.cpusetsize = sizeof(set),
+		.backend_name = "spe",
+		.ident = &world.ident,
+		.kqueue_fd = 3,
 	};
 	vm_offset_t offset = 0;
 	uint64_t data = 0;
 	int ident = 0;
 
 	cred.perfmon = true;
-	w.cpu = 2;
-	assert_int_equal(hwt_ioctl(w.h->core, &cred, NULL, NULL, HWT_IOC_ALLOC, &al), 0);
-	assert_int_equal(fake_open_node(w.h, w.ident, w.cpu, &w.dev), 0);
-	w.dev->cred.perfmon = true;
+	world.cpu = 2;
+	assert_int_equal(hwt_ioctl(world.h->core, &cred, NULL, NULL, HWT_IOC_ALLOC, &al),
+			 0);
+	assert_int_equal(fake_open_node(world.h, world.ident, world.cpu, &world.dev), 0);
+	world.dev->cred.perfmon = true;
 	assert_int_equal(configure(&plain_config), 0);
-	assert_int_equal(fake_simple(w.dev, HWT_IOC_START), 0);
+	assert_int_equal(fake_simple(world.dev, HWT_IOC_START), 0);
 	assert_int_equal(bufptr(&ident, &offset, &data), -ENOENT);
 	samples(PER_HALF + 3);
 	assert_int_equal(bufptr(&ident, &offset, &data), 0);
-	assert_int_equal(ident, w.cpu);
+	assert_int_equal(ident, world.cpu);
 	assert_int_equal(offset, HALF);
 	assert_int_equal(data, 0);
 	save(HALF);
 	assert_int_equal(give_half(PID, 0), -ENOENT);
-	assert_int_equal(give_half((uint32_t)w.cpu, 0), 0);
-	assert_int_equal(fake_simple(w.dev, HWT_IOC_STOP), 0);
+	assert_int_equal(give_half((uint32_t)world.cpu, 0), 0);
+	assert_int_equal(fake_simple(world.dev, HWT_IOC_STOP), 0);
 	assert_int_equal(bufptr(&ident, &offset, &data), 0);
-	assert_int_equal(ident, w.cpu);
+	assert_int_equal(ident, world.cpu);
 	assert_int_equal(offset, 3 * SPE_RECORD_SIZE);
 	assert_int_equal(data, ARM_SPE_BUF_POS | ARM_SPE_FINAL_BUF);
 	save(position());
 	decode();
-	assert_int_equal(w.nev, PER_HALF + 3);
-	check_samples(0, w.nev, 0);
+	assert_int_equal(world.nev, PER_HALF + 3);
+	check_samples(0, world.nev, 0);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
