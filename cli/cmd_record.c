@@ -221,6 +221,15 @@ static int check_ready_fd(const struct record_values *v)
 	return failure("--ready-fd: descriptor %d: %s", fd, strerror(errno));
 }
 
+/* Elsewhere "-" is standard output; it would be a file of that name. */
+static int check_output(const struct record_values *v)
+{
+	if (strcmp(v->output, "-"))
+		return EXIT_OK;
+	return failure("-o -: a recording is written in place, not to standard output "
+		       "(./- is a file of that name)");
+}
+
 static const char *needs_kernel(const struct record_values *v)
 {
 	return v->pid ? "-p" : v->cpus ? "-C" : NULL;
@@ -336,8 +345,8 @@ static int record_run_command(const struct command *self, void *values, int nope
 {
 	struct record_values *v = values;
 	struct hwt_host_options options = {
-		.kind = v->host, .backend = v->backend, .qemu = v->qemu, .plugin = v->plugin, .log_dir = v->exec_log,
-		.follow = v->follow, .clock_host = v->clock_host,
+		.kind = v->host, .backend = v->backend, .qemu = v->qemu, .plugin = v->plugin,
+		.log_dir = v->exec_log, .follow = v->follow, .clock_host = v->clock_host,
 	};
 	struct hwt_host *host;
 	int status;
@@ -345,8 +354,8 @@ static int record_run_command(const struct command *self, void *values, int nope
 	/* They are about QEMU. */
 	if (!v->host && (v->qemu || v->plugin || v->exec_log || v->clock_host))
 		options.kind = "embedded";
-	if (check_what(v, noperands) || check_psb(v) || check_ready_fd(v) ||
-	    check_exec_log(v) || host_open(&options, needs_kernel(v), &host))
+	if (check_what(v, noperands) || check_output(v) || check_psb(v) ||
+	    check_ready_fd(v) || check_exec_log(v) || host_open(&options, needs_kernel(v), &host))
 		return EXIT_RECORD_FAILED;
 	status = record_target(v, host, operands);
 	hwt_host_close(host);

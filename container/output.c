@@ -41,7 +41,11 @@ int output_open(const char *path, int flags, mode_t mode)
 
 const char *output_error(int err)
 {
-	return err == -EBUSY ? "is being written by another hwt" : strerror(-err);
+	if (err == -EBUSY)
+		return "is being written by another hwt";
+	if (err == -ESPIPE)
+		return "is no file that can be written in place, as a recording is";
+	return strerror(-err);
 }
 
 bool output_is_busy(int fd)

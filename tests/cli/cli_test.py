@@ -209,6 +209,12 @@ class Failures(Case):
             done = self.record("-o", path, "sh", "-c", "echo ran >&2", status=125)
             self.one_line(done, str(path))
 
+    def test_output_to_a_pipe(self):
+        """A recording is written in place."""
+        self.one_line(self.record("-o", "-", "/bin/true", status=125), "-o -", "./-")
+        done = self.record("-o", "/dev/stdout", "/bin/true", status=125)
+        self.one_line(done, "/dev/stdout", "written in place")
+
     def test_output_of_another(self):
         """A file that a hwt writes is no other's, and says that it is being written."""
         ready, done = os.pipe()
