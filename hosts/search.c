@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 int host_fail(char **error, int err, const char *fmt, ...)
@@ -19,10 +20,20 @@ int host_fail(char **error, int err, const char *fmt, ...)
 	return err;
 }
 
+/* 0, or what execvp(3) goes on from: a folder may be searched, but is no program. */
+static int can_execute(const char *file)
+{
+	struct stat st;
+
+	if (access(file, X_OK) || stat(file, &st))
+		return -errno;
+	return S_ISREG(st.st_mode) ? 0 : -EACCES;
+}
+
 int path_search(const char *name, char **out)
 {
 	const char *p = getenv("PATH"), *end;
-	int err = -ENOENT;
+	int err = -ENOENT, got;
 
 	if (!*name)
 		return -ENOENT;
@@ -35,10 +46,11 @@ int path_search(const char *name, char **out)
 		if (asprintf(out, "%.*s/%s", end == p ? 1 : (int)(end - p), end == p ? "." : p,
 			     name) < 0)
 			return -ENOMEM;
-		if (access(*out, X_OK) == 0)
+		got = can_execute(*out);
+		if (!got)
 			return 0;
-		if (errno == EACCES)
-			err = -EACCES;
+		if (got == -EACCES)
+			err = got;
 		free(*out);
 	}
 	return err;

@@ -29,7 +29,7 @@ static char *find_plugin(void)
 	char exe[PATH_MAX], *file;
 	ssize_t n;
 
-	if (env)
+	if (env && *env)
 		return strdup(env);
 	n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
 	if (n > 0) {

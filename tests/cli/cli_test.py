@@ -104,6 +104,13 @@ class Failures(Case):
         self.one_line(self.record("no-such-prog", status=127), "no-such-prog")
         self.assertFalse((self.dir / "hwt.data").exists())
 
+    def test_folder_on_path(self):
+        """A folder of the program's name, before it in PATH, is passed over."""
+        (self.dir / "first" / "uname").mkdir(parents=True)
+        path = f"{self.dir}/first:{os.environ['PATH']}"
+        done = self.record("uname", env={**os.environ, "PATH": path, "HWT_PLUGIN": ""})
+        self.assertEqual(done.stdout, "Linux\n")
+
     def test_not_executable(self):
         (self.dir / "text").write_text("text")
         self.one_line(self.record("./text", status=126), "./text", "Permission denied")
