@@ -13,7 +13,7 @@
 #include <string.h>
 #include <Zydis/Zydis.h>
 
-#define MAX_BLOCK	4096
+#define MAX_BLOCK	UINT16_MAX	/* struct pt_block counts in 16 bits */
 
 /* Where tracing is turned on, and the last TSC before. */
 struct enable {

@@ -2,8 +2,8 @@
 /*
  * Flow that is easy to get wrong: branches to the next instruction, REP, an
  * instruction over a page's end, split locks before returns and loops,
- * blocks that rewrite themselves, syscall; ret, LOOP, the vsyscall page.  No
- * library, no relocation: the same addresses in each run.
+ * blocks that rewrite themselves, syscall; ret, LOOP, the vsyscall page, a straight
+ * run.  No library, no relocation: the same addresses in each run.
  */
 	.text
 	.globl	_start
@@ -185,6 +185,13 @@ self_modify_loop:
 	ret
 	.text
 
+/* No branch for longer than decoders and emulators hold in one block. */
+straight:
+	.rept	6000
+	lea	1(%rax), %rax
+	.endr
+	ret
+
 time_page:
 	xor	%edi, %edi
 	mov	$0xffffffffff600400, %rax
@@ -199,6 +206,7 @@ thread_main:
 	syscall
 
 _start:
+	call	straight
 	xor	%r15d, %r15d
 1:	call	jcc_next
 	call	rep_all
