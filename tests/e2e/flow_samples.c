@@ -16,7 +16,6 @@
 #define MAX_STREAMS 256
 #define MISSING	    20 /* one in so many */
 #define BATCH	    256
-#define AGREE	    4 /* samples in a row that are no chance */
 
 struct list {
 	uint64_t *ip;
@@ -69,42 +68,52 @@ static bool fits(const struct list *samples, const struct list *log, uint64_t ea
 	return i == samples->n && missing <= due / MISSING;
 }
 
-/* Are the next samples each `each` instructions from `at` on? */
-static bool agree(const struct list *samples, size_t i, const struct list *log, size_t at,
-		  uint64_t each)
+/* How many samples, from i on, are each `each` instructions from `at` on. */
+static size_t agreed(const struct list *samples, size_t i, const struct list *log, size_t at,
+		     uint64_t each)
 {
-	size_t n;
+	size_t n = 0;
 
-	for (n = 0; n < AGREE && i + n < samples->n; n++, at += each)
-		if (at >= log->n || log->ip[at] != samples->ip[i + n])
-			return false;
-	return true;
+	for (; i + n < samples->n && at < log->n; n++, at += each)
+		if (log->ip[at] != samples->ip[i + n])
+			break;
+	return n;
 }
 
 /*
  * The same where the unit stood still: as often as it was counted, with what was executed
- * meanwhile in no interval.
+ * meanwhile in no interval.  In a loop samples agree from many places: it went on at the
+ * one from which they do longest, of those that leave enough instructions for the rest.
  */
 static bool fits_with_stops(const struct list *samples, const struct list *log,
 			    uint64_t each, uint64_t stops)
 {
-	size_t i, at = each - 1, from, missing = 0;
+	size_t i = 0, at = each - 1, from, n, best, spare, missing = 0;
 
-	for (i = 0; i < samples->n; i++, at += each) {
-		if (at < log->n && log->ip[at] == samples->ip[i])
-			continue;
-		for (from = at++; at < log->n && !agree(samples, i, log, at, each);)
-			at++;
-		if (at >= log->n)
+	if (log->n < samples->n * each)
+		return false;
+	spare = log->n - samples->n * each;
+	for (;;) {
+		n = agreed(samples, i, log, at, each);
+		i += n;
+		from = at += n * each;
+		if (i == samples->n)
+			break;
+		for (n = best = 0; n <= spare; n++) {
+			if (agreed(samples, i, log, from + n, each) <= best)
+				continue;
+			at = from + n;
+			best = agreed(samples, i, log, at, each);
+		}
+		if (!best)
 			return false;
+		spare -= at - from;
 		if ((at - from) % each == 0)
 			missing += (at - from) / each;
 		else if (!stops--)
 			return false;
 	}
-	if (at < log->n)
-		missing += (log->n - at) / each;
-	return missing <= samples->n / MISSING;
+	return missing + spare / each <= samples->n / MISSING;
 }
 
 /*
