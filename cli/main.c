@@ -57,8 +57,10 @@ static int run_command(const struct command *c, int argc, char **argv)
 	void *values = calloc(1, c->size);
 	int err, status;
 
-	if (!values)
-		return failure("out of memory");
+	if (!values) {
+		message("%s", strerror(ENOMEM));
+		return c->usage_status;
+	}
 	if (c->defaults)
 		memcpy(values, c->defaults, c->size);
 	err = options_parse(c->options, argc, argv, c->in_order, values, &result);

@@ -35,6 +35,7 @@ int path_search(const char *name, char **out)
 	const char *p = getenv("PATH"), *end;
 	int err = -ENOENT, got;
 
+	*out = NULL;
 	if (!*name)
 		return -ENOENT;
 	if (strchr(name, '/')) {
@@ -44,14 +45,17 @@ int path_search(const char *name, char **out)
 	for (p = p ? p : "/usr/local/bin:/usr/bin:/bin"; *p; p = *end ? end + 1 : end) {
 		end = strchrnul(p, ':');
 		if (asprintf(out, "%.*s/%s", end == p ? 1 : (int)(end - p), end == p ? "." : p,
-			     name) < 0)
+			     name) < 0) {
+			*out = NULL;
 			return -ENOMEM;
+		}
 		got = can_execute(*out);
 		if (!got)
 			return 0;
 		if (got == -EACCES)
 			err = got;
 		free(*out);
+		*out = NULL;
 	}
 	return err;
 }

@@ -21,6 +21,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <sys/resource.h>
 #include <time.h>
 
 #include <hwt/libhwt.h>
@@ -51,6 +52,7 @@ struct block {
 	bool		dead;		/* its process is gone: doorbells are void */
 	bool		deferred;	/* something waits for its next park */
 	bool		exited;		/* THREAD_EXIT was told to core */
+	bool		turned_away;	/* of a process that goes on untraced: no target */
 	int		pins;		/* thread_calls that need it parked */
 	int		users;		/* of what belongs to its unit, without its vCPU */
 	enum hold	hold;		/* written by the service thread */
@@ -78,7 +80,7 @@ struct target {
 	uint32_t	native_machine;
 	int		native_tid;	/* who did; unless it comes back from execve */
 	int		refs;
-	int		exit_fd;	/* eventfd, readable once it ended */
+	int		exit_fd;	/* eventfd, readable once it ended; -1: nobody asked */
 	struct target	*next;
 };
 
@@ -125,6 +127,7 @@ struct embedded {
 	atomic_bool		recheck;	/* held vCPUs may go on */
 	char			*qemu, *plugin;
 	bool			qemu_given;	/* by the user: for any program */
+	struct rlimit		files;		/* the targets' limit of descriptors */
 };
 
 /* ---- blocks.c ---- */
@@ -154,6 +157,8 @@ void deadline(struct timespec *ts, int timeout_ms);
 struct target *target_add(struct embedded *e, int pid, bool child);
 struct target *target_find(struct embedded *e, int pid);
 void target_unref(struct embedded *e, struct target *t);
+/* Polls readable once it ended; or -errno. */
+int target_exit_fd(struct target *t);
 /* The service thread's; path NULL: it goes on under the unit, or ended there. */
 void target_set_native(struct target *t, const char *path, uint32_t machine, int tid);
 /* Looks for targets that ended and tells core. Called without the lock. */
@@ -163,6 +168,12 @@ void targets_fini(struct embedded *e);
 /* ---- hooks.c ---- */
 /* A vCPU came into a hook: hands it to core; releases it or holds it. */
 void hook_handle(struct embedded *e, struct block *b);
+/*
+ * In place of hook_handle where there is no target, for want of memory or descriptors:
+ * the process runs on untraced, and core is told that it was forked.  false: there is no
+ * room for the record; to be tried again.
+ */
+bool hook_turn_away(struct embedded *e, struct block *b);
 /* Looks again at a held vCPU. */
 void hook_recheck(struct embedded *e, struct block *b);
 
@@ -188,6 +199,8 @@ void embedded_node_destroy(void *host, struct hwt_node *node);
 /* ---- the host's methods (hosts/libhwt.c) ---- */
 int embedded_open(const struct hwt_host_options *options, void **out, char **error);
 void embedded_close(void *host);
+/* *file is the caller's.  -ENOENT, -ENOMEM: *error says so, *file is NULL. */
+int embedded_find_qemu(const char *name, char **file, char **error);
 int embedded_spawn(void *host, const char *path, char *const argv[], pid_t *pid,
 		   char **error);
 int embedded_run(void *host, pid_t pid);

@@ -279,9 +279,24 @@ static void finish(struct embedded *e, struct block *b)
 		block_hold(b, HOLD_PIN);
 }
 
+static struct hook h;	/* 16 KiB; only the service thread is here */
+
+bool hook_turn_away(struct embedded *e, struct block *b)
+{
+	hook_fill(&h, e, b);
+	if (h.type == VTU_HOOK_ATTACH && h.p.attach.reason == VTU_ATTACH_FORK &&
+	    attach_fork(&h) == -EAGAIN) {
+		b->parked = false;
+		return false;
+	}
+	b->turned_away = true;
+	__atomic_or_fetch(&h.w->attention, VTU_ATTN_DETACH, __ATOMIC_SEQ_CST);
+	block_release(e, b);
+	return true;
+}
+
 void hook_handle(struct embedded *e, struct block *b)
 {
-	static struct hook h;	/* 16 KiB; only the service thread is here */
 	int r = 0;
 
 	block_hold(b, HOLD_NONE);

@@ -43,36 +43,42 @@ static char *find_plugin(void)
 	return strdup(HWT_PLUGIN_PATH);
 }
 
+int embedded_find_qemu(const char *name, char **file, char **error)
+{
+	int err = path_search(name, file);
+
+	if (!err)
+		return 0;
+	if (err == -ENOMEM)
+		return host_fail(error, err, "%s: %s", name, strerror(-err));
+	return host_fail(error, -ENOENT,
+			 "no %s on PATH: the virtual trace unit runs in it; "
+			 "on Debian: apt install qemu-user",
+			 name);
+}
+
 static int find_parts(struct embedded *e, const struct hwt_host_options *o, char **error)
 {
-	const char *qemu = o->qemu ? o->qemu : QEMU_NAME;
+	int err = embedded_find_qemu(o->qemu ? o->qemu : QEMU_NAME, &e->qemu, error);
 	char *real;
-	int n = 0;
 
+	if (err)
+		return err;
 	e->qemu_given = o->qemu;
 	e->backend = o->backend ? strdup(o->backend) : NULL;
-	if (path_search(qemu, &e->qemu)) {
-		e->qemu = NULL;
-		n = asprintf(error, "no %s on PATH: the virtual trace unit runs in it; "
-			     "on Debian: apt install qemu-user", qemu);
-		goto err;
-	}
 	e->plugin = o->plugin ? strdup(o->plugin) : find_plugin();
-	real = e->plugin ? realpath(e->plugin, NULL) : NULL;
-	if (!real) {
-		n = asprintf(error, "%s: the plugin with the virtual trace unit is not there: "
-			     "%s", e->plugin ? e->plugin : "?", strerror(errno));
-		goto err;
-	}
+	if (!e->plugin || (o->backend && !e->backend))
+		return host_fail(error, -ENOMEM, "%s", strerror(ENOMEM));
+	real = realpath(e->plugin, NULL);
+	if (!real)
+		return host_fail(error, -ENOENT,
+				 "%s: the plugin with the virtual trace unit is "
+				 "not there: %s",
+				 e->plugin, strerror(errno));
 	/* A traced process may be anywhere when it starts another one. */
 	free(e->plugin);
 	e->plugin = real;
 	return 0;
-
-err:
-	if (n < 0)
-		*error = NULL;
-	return -ENOENT;
 }
 
 static int set_options(struct embedded *e, const struct hwt_host_options *o, char **error)
@@ -148,6 +154,16 @@ static int make_memory(struct embedded *e)
 	return err;
 }
 
+/* Each process takes some; programs begin with the limit as it was. */
+static void lift_descriptors(struct embedded *e)
+{
+	struct rlimit all;
+
+	getrlimit(RLIMIT_NOFILE, &e->files);
+	all = (struct rlimit){e->files.rlim_max, e->files.rlim_max};
+	setrlimit(RLIMIT_NOFILE, &all);
+}
+
 static void explain_memory(int err, char **error)
 {
 	const char *limit = err == -EFBIG ? "; the limit on file sizes (ulimit -f) is too low" :
@@ -182,6 +198,7 @@ int embedded_open(const struct hwt_host_options *options, void **out, char **err
 	err = service_start(e);
 	if (err)
 		goto err_core;
+	lift_descriptors(e);
 	*out = e;
 	return 0;
 
@@ -204,6 +221,7 @@ void embedded_close(void *host)
 	struct embedded *e = host;
 	struct hwt_cred cred;
 
+	setrlimit(RLIMIT_NOFILE, &e->files);
 	embedded_cred(&cred);
 	/* While the service thread still answers: units stop, pauses end. */
 	hwt_owner_exit(e->core, cred.owner);

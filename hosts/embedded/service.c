@@ -12,21 +12,25 @@
 #define EXIT_TICK_MS	1	/* after an exit_group, until the process is gone */
 
 /* Adopts a block that a vCPU claimed, at its first hook. Lock held. */
-static bool adopt(struct embedded *e, struct block *b, struct vtu_block *w)
+static void adopt(struct embedded *e, struct block *b, struct vtu_block *w)
 {
 	struct target *t = target_find(e, w->pid);
 
 	if (!t || t->exited)
 		t = target_add(e, w->pid, false);
-	if (!t)
-		return false;
+	if (t)
+		t->refs++;
 	b->target = t;
-	t->refs++;
 	b->pid = w->pid;
 	b->tid = w->tid;
 	if ((uint32_t)b->unit >= e->high)
 		e->high = (uint32_t)b->unit + 1;
-	return true;
+}
+
+/* Not now: it is looked at again with the next, or after a tick. */
+static void put_off(struct embedded *e, uint32_t unit)
+{
+	__atomic_or_fetch(&e->window->pending[unit / 64], 1ull << unit % 64, __ATOMIC_SEQ_CST);
 }
 
 static void take_hook(struct embedded *e, uint32_t unit)
@@ -39,15 +43,19 @@ static void take_hook(struct embedded *e, uint32_t unit)
 	ok = __atomic_load_n(&w->state, __ATOMIC_SEQ_CST) == VTU_HOOK && !b->parked &&
 	     w->hook_seq != w->hook_done;
 	if (ok && !b->target)
-		ok = adopt(e, b, w);
+		adopt(e, b, w);
 	if (ok) {
 		b->parked = true;
 		b->time = __atomic_load_n(&w->clock, __ATOMIC_ACQUIRE);
 		pthread_cond_broadcast(&e->cond);
 	}
 	pthread_mutex_unlock(&e->lock);
-	if (ok)
+	if (!ok)
+		return;
+	if (b->target)
 		hook_handle(e, b);
+	else if (!hook_turn_away(e, b))
+		put_off(e, unit);
 }
 
 static void take_pending(struct embedded *e)
@@ -66,6 +74,17 @@ static void take_pending(struct embedded *e)
 	}
 }
 
+/* Once it runs on untraced, or is gone. */
+static void forget_turned_away(struct embedded *e, struct block *b)
+{
+	if (__atomic_load_n(&block_window(e, b)->state, __ATOMIC_SEQ_CST) != VTU_GONE &&
+	    (!kill(b->pid, 0) || errno != ESRCH))
+		return;
+	pthread_mutex_lock(&e->lock);
+	block_free(e, b);
+	pthread_mutex_unlock(&e->lock);
+}
+
 /* Held vCPUs that may go on, blocks that can be freed; true: an exit is near. */
 static bool look_at_blocks(struct embedded *e, bool recheck)
 {
@@ -75,6 +94,8 @@ static bool look_at_blocks(struct embedded *e, bool recheck)
 
 	for (i = 0; i < e->high; i++) {
 		b = &e->blocks[i];
+		if (b->turned_away)
+			forget_turned_away(e, b);
 		if (!b->target)
 			continue;
 		if (b->hold != HOLD_NONE && recheck)

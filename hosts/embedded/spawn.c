@@ -38,6 +38,7 @@ static void become_qemu(struct embedded *e, const struct vtu_launch *l, int err_
 {
 	int err;
 
+	setrlimit(RLIMIT_NOFILE, &e->files);
 	fcntl(e->window_fd, F_SETFD, 0);
 	fcntl(e->dram.fd, F_SETFD, 0);
 	execve(l->qemu, l->qemu_argv, l->qemu_envp);
@@ -125,12 +126,9 @@ static int choose_emulator(struct embedded *e, struct vtu_launch *l, char **qemu
 			   char **error)
 {
 	const struct vtu_machine *m = vtu_machine(l->elf);
-	const char *name = e->qemu_given ? e->qemu : m->qemu;
 
-	*qemu = NULL;
-	if (path_search(name, qemu))
-		return host_fail(error, -ECHILD, "no %s on PATH: the virtual trace unit runs "
-				 "in it; on Debian: apt install qemu-user", name);
+	if (embedded_find_qemu(e->qemu_given ? e->qemu : m->qemu, qemu, error))
+		return -ECHILD;
 	l->qemu = *qemu;
 	l->sysroot = vtu_sysroot(m);
 	if (l->sysroot && strlen(l->sysroot) >= sizeof(e->window->sysroot))
@@ -259,7 +257,7 @@ int embedded_fd(void *host, pid_t pid)
 
 	pthread_mutex_lock(&e->lock);
 	t = target_find(e, pid);
-	fd = t ? t->exit_fd : -ESRCH;
+	fd = t ? target_exit_fd(t) : -ESRCH;
 	pthread_mutex_unlock(&e->lock);
 	return fd;
 }

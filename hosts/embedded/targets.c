@@ -34,22 +34,22 @@ struct target *target_add(struct embedded *e, int pid, bool child)
 	t->pid = pid;
 	t->child = child;
 	t->refs = 1;
-	t->status = -1;
-	t->exit_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (t->exit_fd < 0)
-		goto err_target;
+	t->status = t->exit_fd = -1;
 	t->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
-	if (t->pidfd < 0)
-		goto err_exit_fd;
+	if (t->pidfd < 0) {
+		free(t);
+		return NULL;
+	}
 	t->next = e->targets;
 	e->targets = t;
 	return t;
+}
 
-err_exit_fd:
-	close(t->exit_fd);
-err_target:
-	free(t);
-	return NULL;
+int target_exit_fd(struct target *t)
+{
+	if (t->exit_fd < 0)
+		t->exit_fd = eventfd(t->exited, EFD_CLOEXEC | EFD_NONBLOCK);
+	return t->exit_fd < 0 ? -errno : t->exit_fd;
 }
 
 void target_unref(struct embedded *e, struct target *t)
@@ -64,7 +64,8 @@ void target_unref(struct embedded *e, struct target *t)
 		*link = t->next;
 	if (t->pidfd >= 0)
 		close(t->pidfd);
-	close(t->exit_fd);
+	if (t->exit_fd >= 0)
+		close(t->exit_fd);
 	free(t->native);
 	free(t);
 }
@@ -183,11 +184,9 @@ static void target_end(struct embedded *e, struct target *t)
 	close(t->pidfd);
 	t->pidfd = -1;
 	pthread_cond_broadcast(&e->cond);
-	pthread_mutex_unlock(&e->lock);
-	if (write(t->exit_fd, &one, sizeof(one)) < 0) {
+	if (t->exit_fd >= 0 && write(t->exit_fd, &one, sizeof(one)) < 0) {
 		/* EAGAIN: it is readable already */
 	}
-	pthread_mutex_lock(&e->lock);
 	/* A child's is kept for hwt_target_wait; others nobody asks for. */
 	if (!t->child)
 		target_unref(e, t);

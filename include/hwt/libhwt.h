@@ -36,7 +36,10 @@ struct hwt_host_options {
 /*
  * *error is a malloc'd sentence on failure.  -ENOENT: no qemu-user or no
  * plugin, no /dev/hwt; -EACCES: /dev/hwt is not for this user; -ENXIO: no trace
- * unit; -EINVAL: unknown kind.
+ * unit; -EINVAL: unknown kind; -ENOMEM.
+ *
+ * On the embedded host the caller's limit of descriptors (RLIMIT_NOFILE) is at its hard
+ * limit until hwt_host_close; targets have it as it was.
  *
  * The best there is: "kernel" where /dev/hwt can be opened and some backend has
  * a unit, else "embedded".

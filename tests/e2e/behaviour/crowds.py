@@ -77,6 +77,24 @@ def check_forks(checks):
     check_flow(checks, "not followed", [GUEST, "forks", "2"], 0).remove()
 
 
+def check_no_descriptors(checks):
+    """Processes that there are no descriptors for run on, untraced, and are counted."""
+    def limit():
+        resource.setrlimit(resource.RLIMIT_NOFILE, (24, 24))
+
+    done = run([HWT, "record", "--follow", GUEST, "forks", "3"], preexec_fn=limit)
+    checks.equal("no descriptors: status", done.returncode, 0)
+    checks.that("no descriptors: said", "could not be traced" in done.stderr, done.stderr)
+    traced = {t["pid"] for t in threads_of("hwt.data")}
+    checks.that("no descriptors: the others are there", 1 < len(traced) < 40, traced)
+    # What the recorder may have, the program has not.
+    done = run([HWT, "record", "-q", "sh", "-c", "ulimit -Sn 99; ulimit -Sn"])
+    checks.equal("limit of descriptors: its own", done.stdout, "99\n")
+    limits = ["sh", "-c", "ulimit -Sn; ulimit -Hn"]
+    checks.equal("limit of descriptors: as without hwt", run([HWT, "record", "-q", *limits]).stdout,
+                 run(limits).stdout)
+
+
 def check_closing(checks):
     """A program that closes every descriptor it finds."""
     check_flow(checks, "closes all", [CLOSE_ALL, LIBRARY], 0).remove()
@@ -88,7 +106,7 @@ def main():
     signal.alarm(300)
     scratch = in_scratch()
     checks = Checks()
-    for check in (check_ends, check_forks, check_closing, check_threads):
+    for check in (check_ends, check_forks, check_no_descriptors, check_closing, check_threads):
         check(checks)
     scratch.cleanup()
     checks.finish()
