@@ -102,6 +102,7 @@ struct analysis {
 	struct function	*by_name[1024];	/* (image, name without .cold) */
 	struct table	nodes;		/* by parent and function */
 	uint64_t	nnodes, folded;
+	bool		no_memory;	/* for a node or a name: the next push says so */
 	const struct analysis_function **sorted;
 	struct arena	*arena;
 };

@@ -148,7 +148,10 @@ static const char *nameless(struct analysis *a, const struct image_symbol *sym)
 	n = (size_t)snprintf(text, sizeof(text), "[0x%llx]",
 			     (unsigned long long)(sym->start - sym->image_base));
 	copy = arena_get(&a->arena, n + 1);
-	return copy ? strcpy(copy, text) : "[unknown]";
+	if (copy)
+		return strcpy(copy, text);
+	a->no_memory = true;
+	return "[unknown]";
 }
 
 static struct function *add(struct analysis *a, const struct image_symbol *sym)

@@ -195,7 +195,7 @@ static int push(struct analysis_thread *t, struct function *fn, uint64_t ret,
 		t->max_depth = t->n;
 	if (called)
 		tell(t, way_into(f), t->n - 1);
-	return 0;
+	return t->a->no_memory ? -ENOMEM : 0;
 }
 
 /* The top frame goes on as another function: a tail call. */

@@ -49,6 +49,8 @@ static struct node *node_new(struct analysis *a)
 	n = arena_get(&a->arena, sizeof(*n));
 	if (n)
 		a->nnodes++;
+	else
+		a->no_memory = true;
 	return n;
 }
 
@@ -74,8 +76,10 @@ struct node *tree_child(struct analysis *a, struct node *parent, struct function
 
 	if (n && is(n, fn, kind))
 		return n;
-	if (a->nodes.n * 2 >= a->nodes.room && grow(&a->nodes))
+	if (a->nodes.n * 2 >= a->nodes.room && grow(&a->nodes)) {
+		a->no_memory = true;
 		return NULL;
+	}
 	slot = slot_of(&a->nodes, parent, fn, kind);
 	if (!*slot) {
 		n = node_new(a);

@@ -120,7 +120,7 @@ static int list(struct listing *l, const struct script_options *options, bool js
 	if (!json)
 		recording_note(&l->rec, &l->out);
 	l->script = script_new(options, &l->out);
-	status = l->script ? recording_visit(&l->rec, &visitor, l) : EXIT_FAILED;
+	status = l->script ? recording_visit(&l->rec, &visitor, l) : failure("out of memory");
 	if (status == EXIT_OK && json)
 		summary_line(l);
 	script_free(l->script);

@@ -107,8 +107,10 @@ static void load_phdrs(struct image_file *f)
 	if (n > IMAGE_PHDRS_MAX)
 		n = IMAGE_PHDRS_MAX;
 	f->phdr = calloc(n, sizeof(*f->phdr));
-	if (!f->phdr)
+	if (!f->phdr) {
+		f->err = -ENOMEM;
 		return;
+	}
 	for (i = 0; i < n; i++) {
 		if (!gelf_getphdr(f->elf, (int)i, &ph))
 			break;

@@ -3,6 +3,7 @@
  * Function bounds by .eh_frame, for functions that have no symbol.  The search
  * table of PT_GNU_EH_FRAME (LSB Core, 10.6.2) finds the frame description.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "image_priv.h"
@@ -87,6 +88,8 @@ static void read_table(struct image_file *f)
 	if (h.fde_count > room || !h.fde_count || p->filesz > IMAGE_TABLE_MAX)
 		return;
 	f->fdes = malloc(h.fde_count * sizeof(*f->fdes));
+	if (!f->fdes)
+		f->names_err = -ENOMEM;
 	if (!f->fdes || !file_read_vaddr(f, p->vaddr + sizeof(h), f->fdes,
 					 h.fde_count * sizeof(*f->fdes)))
 		return;

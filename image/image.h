@@ -41,7 +41,9 @@ void image_store_set_written(struct image_store *store, struct timespec written)
 enum image_problem {
 	IMAGE_OK, IMAGE_MISSING, IMAGE_NOT_ELF, IMAGE_BUILD_ID_DIFFERS,
 	IMAGE_CHANGED,		/* no build-id; another inode, or written since */
-	IMAGE_UNREADABLE, IMAGE_PROBLEM_MAX
+	IMAGE_UNREADABLE,
+	IMAGE_NAMELESS,		/* its symbols or lines were not read: no memory */
+	IMAGE_PROBLEM_MAX
 };
 typedef void (*image_problem_fn)(void *ctx, const char *path, enum image_problem problem,
 				 bool kept, int err);

@@ -63,6 +63,7 @@ struct image_file {
 	uint8_t build_id[IMAGE_BUILD_ID_MAX];
 	size_t build_id_size;
 	bool symbols_read, lines_tried;
+	int names_err; /* what kept symbols, functions or lines from being read; or 0 */
 	struct image_symtab symtab;
 	struct image_lines *lines;
 	int32_t (*fdes)[2]; /* search table of .eh_frame, in memory */
@@ -220,5 +221,8 @@ struct image_space {
 size_t space_upto(const struct image_space *s, const struct image_moment *at);
 /* The file behind a mapping, checked; NULL: not to be used.  kept: for names only. */
 struct image_file *space_file(struct image_space *s, struct image_change *c, bool kept);
+/* Hands a file's problem to whoever asked for it, once. */
+void space_tell(struct image_space *s, struct image_file *f, enum image_problem problem,
+		bool kept, int err);
 
 #endif

@@ -4,6 +4,7 @@
  * debug files (by build-id and .gnu_debuglink).
  */
 #include <elfutils/libdwfl.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
 #include <fcntl.h>
@@ -26,8 +27,10 @@ static struct image_lines *lines_open(struct image_file *f)
 	struct image_lines *l = calloc(1, sizeof(*l));
 	int fd;
 
-	if (!l)
+	if (!l) {
+		f->names_err = -ENOMEM;
 		return NULL;
+	}
 	l->dwfl = dwfl_begin(&callbacks);
 	if (!l->dwfl)
 		goto free_lines;

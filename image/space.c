@@ -23,6 +23,7 @@ static const char *const problem_texts[IMAGE_PROBLEM_MAX] = {
 	[IMAGE_CHANGED] =
 		"may have changed since it was recorded (no build-id; another inode, or written since)",
 	[IMAGE_UNREADABLE] = "cannot be read",
+	[IMAGE_NAMELESS] = "its names cannot be read",
 };
 
 const char *image_problem_text(enum image_problem p)
@@ -295,6 +296,16 @@ static enum image_problem check(const struct image_store *st,
 	return IMAGE_OK;
 }
 
+void space_tell(struct image_space *s, struct image_file *f, enum image_problem problem,
+		bool kept, int err)
+{
+	if (problem == IMAGE_OK || f->said[kept] & 1u << problem)
+		return;
+	f->said[kept] |= 1u << problem;
+	if (s->problem)
+		s->problem(s->problem_ctx, f->path, problem, kept, err);
+}
+
 struct image_file *space_file(struct image_space *s, struct image_change *c, bool kept)
 {
 	struct image_file *f;
@@ -309,10 +320,6 @@ struct image_file *space_file(struct image_space *s, struct image_change *c, boo
 		c->checked = true;
 	}
 	f = c->file;
-	if (c->problem != IMAGE_OK && !(f->said[kept] & 1u << c->problem)) {
-		f->said[kept] |= 1u << c->problem;
-		if (s->problem)
-			s->problem(s->problem_ctx, c->path, c->problem, kept, f->err);
-	}
+	space_tell(s, f, c->problem, kept, f->err);
 	return c->problem == IMAGE_OK || c->problem == IMAGE_CHANGED ? f : NULL;
 }

@@ -241,7 +241,7 @@ int symtab_load(struct image_file *f)
 	int ret = 0;
 
 	if (f->symbols_read || !f->elf)
-		return 0;
+		return f->names_err;
 	f->symbols_read = true;
 	ret = load_table(f, f->elf, SHT_SYMTAB);
 	if (!ret && !t->nall) {
@@ -262,6 +262,7 @@ int symtab_load(struct image_file *f)
 		ret = index_symbols(f);
 	if (ret)
 		symtab_free(t);
+	f->names_err = ret ? ret : f->names_err;
 	return ret;
 }
 

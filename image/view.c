@@ -471,6 +471,12 @@ static bool file_symbol(struct image_file *f, const struct segment *s, uint64_t 
 	return true;
 }
 
+static void tell_nameless(struct image_view *v, struct image_file *f, uint64_t ip)
+{
+	if (f->names_err)
+		space_tell(v->space, f, IMAGE_NAMELESS, is_kept(v, ip), f->names_err);
+}
+
 bool image_view_symbol(struct image_view *v, uint64_t ip, struct image_symbol *out)
 {
 	struct image_file *f;
@@ -487,8 +493,10 @@ bool image_view_symbol(struct image_view *v, uint64_t ip, struct image_symbol *o
 		/* Without the file: as if addresses were offsets in it; often so. */
 		out->image_base = s->change->addr - s->change->pgoff;
 		f = space_file(v->space, s->change, is_kept(v, ip));
-		if (f)
+		if (f) {
 			found = file_symbol(f, s, ip, out);
+			tell_nameless(v, f, ip);
+		}
 	} else {
 		if (s && s->change->label)
 			out->image = s->change->label;
@@ -515,8 +523,10 @@ bool image_view_line(struct image_view *v, uint64_t ip, struct image_line *out)
 	s = v->failed ? NULL : find_seg(v, ip);
 	f = s ? space_file(v->space, s->change, is_kept(v, ip)) : NULL;
 	if (f && file_offset_to_vaddr(f, s->change->pgoff,
-				      s->change->pgoff + (ip - s->change->addr), &vaddr))
+				      s->change->pgoff + (ip - s->change->addr), &vaddr)) {
 		found = lines_find(f, vaddr, out);
+		tell_nameless(v, f, ip);
+	}
 	pthread_mutex_unlock(&v->space->store->lock);
 	return found;
 }

@@ -115,14 +115,18 @@ static int add_function(struct context *ctx, int filter, const struct hwt_rec_mm
 	const struct record_images *images = &ctx->r->opt->images;
 	const char *name = ctx->r->opt->filters[filter].function;
 	struct ipf_range part[RECORD_MAX_PARTS];
-	uint64_t vaddr;
-	int n;
+	uint64_t vaddr = 0;
+	int n, err = 0;
 
 	if (!name)
 		return add_range(ctx, filter, &place, map->addr, map->addr + map->len - 1);
 	/* A file that cannot be read has no such function: the filter is missed. */
 	n = images->ranges(images->ctx, map->path, name, part, RECORD_MAX_PARTS);
-	if (n <= 0 || images->vaddr_of(images->ctx, map->path, map->pgoff, &vaddr))
+	if (n > 0)
+		err = images->vaddr_of(images->ctx, map->path, map->pgoff, &vaddr);
+	if (n == -ENOMEM || err == -ENOMEM)
+		return -ENOMEM;
+	if (n <= 0 || err)
 		return 0;
 	return add_parts(ctx, filter, &place, part, n, map->addr - vaddr);
 }

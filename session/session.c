@@ -86,6 +86,8 @@ static void on_problem(void *ctx, const char *path, enum image_problem problem, 
 	if (problem == IMAGE_CHANGED)
 		session_warn(s, "%s: %s; its %s used all the same", path,
 			     image_problem_text(problem), kept ? "names are" : "code is");
+	else if (problem == IMAGE_NAMELESS)
+		session_warn(s, "%s: %s: %s", path, image_problem_text(problem), strerror(-err));
 	else if (problem == IMAGE_UNREADABLE)
 		session_warn(s, "%s: %s (%s); %s", path, image_problem_text(problem),
 			     strerror(-err), then);
