@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #define EVENTS	256	/* pulled at once: they stay in the first-level cache */
 
@@ -114,6 +115,17 @@ int recording_operand(struct recording_values *opt, int noperands, char **operan
 	return EXIT_OK;
 }
 
+/* A file of code stays open: there may be more of them than the usual limit. */
+static void lift_descriptors(void)
+{
+	struct rlimit files;
+
+	if (getrlimit(RLIMIT_NOFILE, &files))
+		return;
+	files.rlim_cur = files.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &files);
+}
+
 int recording_open(struct recording *r, const struct recording_values *opt)
 {
 	struct hwt_session_options options = { .sysroot = opt->sysroot, .raw_path = opt->raw };
@@ -121,6 +133,7 @@ int recording_open(struct recording *r, const struct recording_values *opt)
 	int err, status;
 
 	*r = (struct recording){ .opt = opt };
+	lift_descriptors();
 	status = parse_maps(r);
 	if (status == EXIT_OK) {
 		options.maps = r->maps;

@@ -6,6 +6,7 @@ usage: cli_show_test.py HWT [TEST...]
 """
 import json
 import pathlib
+import resource
 import shutil
 import struct
 import subprocess
@@ -126,6 +127,14 @@ class Binaries(Case):
         summary = json.loads(done.stdout)["summary"]
         self.assertGreater(summary["instructions"], 10000)  # ld.so and libc are there
         self.assertGreater(summary["gaps"], 0)
+
+    def test_more_files_than_descriptors(self):
+        """Of a recording of many libraries: the soft limit is none."""
+        self.record("perl", "-e", "use POSIX; use Socket; use Data::Dumper")
+        hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+        done = self.run_hwt("info", preexec_fn=lambda: resource.setrlimit(
+            resource.RLIMIT_NOFILE, (7, hard)))
+        self.assertIn("0 gaps, 0 errors: complete", done.stdout)
 
     def test_deleted_while_traced(self):
         """The program and its library go; a child and the parent run on."""
