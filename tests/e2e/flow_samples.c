@@ -88,7 +88,7 @@ static size_t agreed(const struct list *samples, size_t i, const struct list *lo
 static bool fits_with_stops(const struct list *samples, const struct list *log,
 			    uint64_t each, uint64_t stops)
 {
-	size_t i = 0, at = each - 1, from, n, best, spare, missing = 0;
+	size_t i = 0, at = each - 1, from, skip, n, best, spare, missing = 0;
 
 	if (log->n < samples->n * each)
 		return false;
@@ -99,11 +99,12 @@ static bool fits_with_stops(const struct list *samples, const struct list *log,
 		from = at += n * each;
 		if (i == samples->n)
 			break;
-		for (n = best = 0; n <= spare; n++) {
-			if (agreed(samples, i, log, from + n, each) <= best)
-				continue;
-			at = from + n;
-			best = agreed(samples, i, log, at, each);
+		for (skip = best = 0; skip <= spare; skip++) {
+			n = agreed(samples, i, log, from + skip, each);
+			if (n > best) {
+				best = n;
+				at = from + skip;
+			}
 		}
 		if (!best)
 			return false;
