@@ -286,7 +286,9 @@ bool hook_turn_away(struct embedded *e, struct block *b)
 	hook_fill(&h, e, b);
 	if (h.type == VTU_HOOK_ATTACH && h.p.attach.reason == VTU_ATTACH_FORK &&
 	    attach_fork(&h) == -EAGAIN) {
+		pthread_mutex_lock(&e->lock);
 		b->parked = false;
+		pthread_mutex_unlock(&e->lock);
 		return false;
 	}
 	b->turned_away = true;
